@@ -1,0 +1,59 @@
+// Package jsonl reads and writes lines: one JSON object, or one plain value, a line.
+//
+// It owns the cap on a line's length, line numbers, the rule when output is flushed, and how values
+// become JSON text. It knows nothing of record types: those are in package wire.
+//
+// Guarantees: a reader never holds more than one line, reports a line that is too long and goes on
+// after it, and tolerates a byte-order mark, CR LF and a last line without an end. A writer writes
+// whole lines or reports an error. Readers and writers are not safe for concurrent use.
+package jsonl
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/goccy/go-json"
+)
+
+// MaxLine is the longest line in bytes, its newline included, that is read or written: 16 MiB.
+const MaxLine = 16 << 20
+
+// bufferSize is what one read or write call moves: larger buffers were not faster.
+const bufferSize = 64 << 10
+
+// TooLongError reports a line over MaxLine.
+type TooLongError struct {
+	Line int // the line's number, from 1; 0 for a line that was to be written
+}
+
+func (e *TooLongError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("record is longer than %d bytes", MaxLine)
+	}
+	return fmt.Sprintf("line %d is longer than %d bytes", e.Line, MaxLine)
+}
+
+// errTarget reports a programming mistake in a call of Unmarshal.
+var errTarget = errors.New("decode json: target is not a pointer")
+
+// Marshal returns v as JSON on one line, without a newline: struct fields in their order, map keys
+// sorted, and <, > and & as they are. A NaN or an infinity is an error.
+func Marshal(v any) ([]byte, error) {
+	return json.MarshalWithOption(v, json.DisableHTMLEscape())
+}
+
+// Unmarshal decodes one JSON value into a fresh value and stores it in what v points to. What was
+// there before does not shine through, and after an error it is unchanged.
+func Unmarshal(b []byte, v any) error {
+	target := reflect.ValueOf(v)
+	if target.Kind() != reflect.Pointer || target.IsNil() {
+		return errTarget
+	}
+	fresh := reflect.New(target.Type().Elem())
+	if err := json.Unmarshal(b, fresh.Interface()); err != nil {
+		return fmt.Errorf("decode json: %w", err)
+	}
+	target.Elem().Set(fresh.Elem())
+	return nil
+}
