@@ -1,0 +1,197 @@
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"syscall"
+
+	"github.com/joho/godotenv"
+)
+
+// maxFile bounds what is read of .env and the config file.
+const maxFile = 1 << 20
+
+// read reads both files once.
+func (s *Settings) read() {
+	s.readDotEnv(filepath.Join(s.dir, ".env"))
+	path := s.ConfigFile()
+	data, err := readFile(path)
+	if err != nil {
+		s.err = fmt.Errorf("read config file: %w", err)
+		return
+	}
+	if data == nil {
+		return
+	}
+	s.config, s.err = parseConfig(path, data)
+	s.warnings = append(s.warnings, unknownKeys(s.config)...)
+}
+
+// readDotEnv takes a broken .env as a warning: it may belong to another program.
+func (s *Settings) readDotEnv(path string) {
+	data, err := readFile(path)
+	if err == nil {
+		// The parser's own message quotes the file, which may hold secrets.
+		if s.dotenv, err = godotenv.UnmarshalBytes(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))); err != nil {
+			err = fmt.Errorf("%s: not lines of the form NAME=value", path)
+		}
+	}
+	if err != nil {
+		s.dotenv = nil
+		s.warnings = append(s.warnings, fmt.Sprintf("ignored settings file: %v", err))
+	}
+}
+
+// readFile returns a small regular file, nil when there is none. It does not block on a pipe of that name.
+func readFile(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("%s: larger than %d bytes", path, maxFile)
+	}
+	if data == nil {
+		data = []byte{}
+	}
+	return data, err
+}
+
+// parseConfig reads a JSON object whose values are strings, numbers, booleans or lists of them. Errors
+// name the file and the line.
+func parseConfig(path string, data []byte) (map[string]Value, error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	p := configParser{path: path, data: data, dec: json.NewDecoder(bytes.NewReader(data))}
+	p.dec.UseNumber()
+	res, err := p.object()
+	if err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", path, p.line(err), err)
+	}
+	return res, nil
+}
+
+type configParser struct {
+	path string
+	data []byte
+	dec  *json.Decoder
+}
+
+// line returns the line of a syntax error, else the one that the decoder has come to.
+func (p *configParser) line(err error) int {
+	end := p.dec.InputOffset()
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		end = syntax.Offset
+	}
+	end = min(max(end, 0), int64(len(p.data)))
+	return 1 + bytes.Count(p.data[:end], []byte("\n"))
+}
+
+func (p *configParser) object() (map[string]Value, error) {
+	if t, err := p.token(); err != nil {
+		return nil, err
+	} else if t != json.Delim('{') {
+		return nil, errors.New("want a json object of settings")
+	}
+	res := map[string]Value{}
+	for p.dec.More() {
+		v, err := p.member()
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := res[v.Name]; twice {
+			return nil, fmt.Errorf("setting %q stands twice", v.Name)
+		}
+		res[v.Name] = v
+	}
+	if _, err := p.token(); err != nil {
+		return nil, err
+	}
+	if _, err := p.dec.Token(); err != io.EOF {
+		return nil, errors.New("text after the json object")
+	}
+	return res, nil
+}
+
+// token reads the next token; the end of the file inside the object is an error with a name.
+func (p *configParser) token() (json.Token, error) {
+	t, err := p.dec.Token()
+	if err == io.EOF {
+		return nil, errors.New("unexpected end of file")
+	}
+	return t, err
+}
+
+func (p *configParser) member() (Value, error) {
+	t, err := p.token()
+	if err != nil {
+		return Value{}, err
+	}
+	v := Value{Name: t.(string), Source: Config, Where: fmt.Sprintf("%s:%d", p.path, p.line(nil))}
+	if t, err = p.token(); err != nil {
+		return Value{}, err
+	}
+	if t != json.Delim('[') {
+		v.Value, err = scalar(v.Name, t)
+		return v, err
+	}
+	v.List = []string{}
+	for p.dec.More() {
+		if t, err = p.token(); err != nil {
+			return Value{}, err
+		}
+		item, err := scalar(v.Name, t)
+		if err != nil {
+			return Value{}, err
+		}
+		v.List = append(v.List, item)
+	}
+	v.Value = strings.Join(v.List, ",")
+	_, err = p.token()
+	return v, err
+}
+
+func scalar(name string, t json.Token) (string, error) {
+	switch t := t.(type) {
+	case string:
+		return t, nil
+	case json.Number:
+		return t.String(), nil
+	case bool:
+		return fmt.Sprint(t), nil
+	}
+	return "", fmt.Errorf("setting %q: want a string, a number, true, false or a list of them", name)
+}
+
+// unknownKeys returns a warning for each key that no command of the suite has.
+func unknownKeys(config map[string]Value) []string {
+	var res []string
+	for name, v := range config {
+		if known(name) {
+			continue
+		}
+		line := fmt.Sprintf("%s: unknown setting %q", v.Where, name)
+		if near := Nearest(name, Known()); near != "" {
+			line += fmt.Sprintf(", did you mean %q?", near)
+		}
+		res = append(res, line)
+	}
+	sort.Strings(res)
+	return res
+}

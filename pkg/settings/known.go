@@ -1,0 +1,30 @@
+package settings
+
+import (
+	"slices"
+
+	"github.com/xrash/smetrics"
+)
+
+// Known returns the names of all settings of the suite, sorted: the flags of its commands and what has no
+// flag. The suite's test compares it with the commands.
+func Known() []string {
+	return []string{
+		"color", "errors", "home", "host_skill_dirs", "limit", "min_score", "skill_dirs", "source",
+	}
+}
+
+func known(name string) bool { return slices.Contains(Known(), name) }
+
+// Nearest returns the word that was probably meant: the one with the fewest changed letters, at most a
+// third of the longer word's length. It is "" when none is near.
+func Nearest(word string, among []string) string {
+	best, res := 0, ""
+	for _, w := range among {
+		d := smetrics.WagnerFischer(word, w, 1, 1, 1)
+		if d <= max(len(word), len(w))/3 && (res == "" || d < best) {
+			best, res = d, w
+		}
+	}
+	return res
+}

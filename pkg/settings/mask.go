@@ -1,0 +1,38 @@
+package settings
+
+import (
+	"net/url"
+	"strings"
+)
+
+// Secret reports whether a setting or variable of this name holds a secret: a part of it is key, token,
+// secret, password or credential, as in openai_api_key. max_tokens and keyword are not secrets.
+func Secret(name string) bool {
+	name = strings.ToLower(name)
+	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' }) {
+		switch part {
+		case "key", "keys", "token", "credential", "credentials", "auth", "passwd", "pass":
+			return true
+		}
+		if strings.Contains(part, "secret") || strings.Contains(part, "password") || strings.HasSuffix(part, "apikey") {
+			return true
+		}
+	}
+	return false
+}
+
+// Masked returns the value as it may be shown: stars for a secret, and for an address without the
+// password in it.
+func Masked(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	if Secret(name) {
+		return "********"
+	}
+	if u, err := url.Parse(value); err == nil && u.User != nil {
+		u.User = url.User("********")
+		return u.String()
+	}
+	return value
+}

@@ -1,0 +1,201 @@
+// Package settings finds the value of each setting and remembers where it came from.
+//
+// The order is: flag, environment variable, .env in the working directory, the user's config file,
+// default. Package cli puts flags and defaults in; everything else is found here. The package owns the names
+// (limit is --limit, OPENSPACE_LIMIT and "limit" in the config file), the two files, the masking of secrets
+// and where the suite keeps its data. It never changes the environment and writes nothing.
+//
+// Files are read once, when the first setting is looked up. A Settings is safe for concurrent use.
+package settings
+
+import (
+	"os/user"
+	"path/filepath"
+	"sort"
+	"strings"
+	"sync"
+)
+
+// Source says where a value came from.
+type Source string
+
+// The sources, strongest first.
+const (
+	Flag    Source = "flag"
+	Env     Source = "env"
+	DotEnv  Source = ".env"
+	Config  Source = "config"
+	Default Source = "default"
+)
+
+// Value is the value of a setting and where it came from.
+type Value struct {
+	Name     string   // snake_case, such as min_score
+	Value    string   // as text; the elements of a list are joined with commas
+	List     []string // the elements when the config file has a list; else nil
+	Source   Source
+	Where    string  // the variable's name, or file:line; empty for flags and defaults
+	Shadowed []Value // weaker sources that also have one, strongest first
+}
+
+// Options is what a process gives.
+type Options struct {
+	Environ []string // as os.Environ
+	Dir     string   // the working directory, absolute
+}
+
+// Settings looks settings up.
+type Settings struct {
+	dir  string
+	env  map[string]string
+	load func()
+
+	dotenv   map[string]string
+	config   map[string]Value
+	warnings []string
+	err      error
+
+	mu    sync.Mutex
+	noted map[string]Value
+}
+
+// New returns the settings of a process. It reads no file yet.
+func New(o Options) *Settings {
+	s := &Settings{dir: o.Dir, env: make(map[string]string, len(o.Environ)), noted: map[string]Value{}}
+	for _, kv := range o.Environ {
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			s.env[name] = value
+		}
+	}
+	s.load = sync.OnceFunc(s.read)
+	return s
+}
+
+// EnvName returns the environment variable of a setting: OPENSPACE_MIN_SCORE for min_score or min-score.
+func EnvName(name string) string {
+	return "OPENSPACE_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+// Key returns the name of a setting in the config file: min_score for min-score.
+func Key(name string) string { return strings.ReplaceAll(name, "-", "_") }
+
+// Lookup finds a setting, named as its flag or as its key in the config file, in the environment, .env and
+// the config file. A variable that is empty counts as not set.
+func (s *Settings) Lookup(name string) (Value, bool) {
+	s.load()
+	key, variable := Key(name), EnvName(name)
+	var found []Value
+	if v := s.env[variable]; v != "" {
+		found = append(found, Value{Name: key, Value: v, Source: Env, Where: variable})
+	}
+	if v := s.dotenv[variable]; v != "" {
+		found = append(found, Value{Name: key, Value: v, Source: DotEnv, Where: variable})
+	}
+	if v, ok := s.config[key]; ok {
+		found = append(found, v)
+	}
+	if len(found) == 0 {
+		return Value{Name: key}, false
+	}
+	res := found[0]
+	res.Shadowed = found[1:]
+	return res, true
+}
+
+// Getenv returns an environment variable by its full name, else what .env says, else "".
+func (s *Settings) Getenv(variable string) string {
+	if v, ok := s.env[variable]; ok && v != "" {
+		return v
+	}
+	s.load()
+	return s.dotenv[variable]
+}
+
+// Note remembers the effective value of a setting for All.
+func (s *Settings) Note(v Value) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.noted[v.Name] = v
+}
+
+// Get returns the effective value of a setting that was noted: every flag of the running command.
+func (s *Settings) Get(name string) (Value, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok := s.noted[Key(name)]
+	return v, ok
+}
+
+// All returns the effective values that were noted and everything else that the config file sets, sorted
+// by name.
+func (s *Settings) All() []Value {
+	s.load()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []Value
+	for _, v := range s.noted {
+		all = append(all, v)
+	}
+	for name, v := range s.config {
+		if _, ok := s.noted[name]; !ok {
+			all = append(all, v)
+		}
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
+	return all
+}
+
+// Warnings returns what is odd in .env and the config file but does not stop a command.
+func (s *Settings) Warnings() []string {
+	s.load()
+	return s.warnings
+}
+
+// Err returns what makes the config file unusable, naming file and line, or nil.
+func (s *Settings) Err() error {
+	s.load()
+	return s.err
+}
+
+// Home returns where the suite keeps its data: $OPENSPACE_HOME, else openspace in $XDG_DATA_HOME, else
+// ~/.local/share/openspace. It is absolute; nothing is created.
+func (s *Settings) Home() string {
+	if v, ok := s.Lookup("home"); ok {
+		return s.abs(v.Value)
+	}
+	if dir := s.env["XDG_DATA_HOME"]; filepath.IsAbs(dir) {
+		return filepath.Join(dir, "openspace")
+	}
+	return filepath.Join(s.userHome(), ".local", "share", "openspace")
+}
+
+// ConfigFile returns the path of the user's config file: openspace/config.json in $XDG_CONFIG_HOME, else
+// in ~/.config. It may not exist.
+func (s *Settings) ConfigFile() string {
+	if dir := s.env["XDG_CONFIG_HOME"]; filepath.IsAbs(dir) {
+		return filepath.Join(dir, "openspace", "config.json")
+	}
+	return filepath.Join(s.userHome(), ".config", "openspace", "config.json")
+}
+
+// userHome asks the user database only when HOME is not set.
+func (s *Settings) userHome() string {
+	if dir := s.env["HOME"]; filepath.IsAbs(dir) {
+		return dir
+	}
+	if u, err := user.Current(); err == nil && filepath.IsAbs(u.HomeDir) {
+		return u.HomeDir
+	}
+	return s.dir
+}
+
+// abs makes a path absolute; ~ is expanded because no shell does it in a file.
+func (s *Settings) abs(path string) string {
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		path = filepath.Join(s.userHome(), path[1:])
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(s.dir, path)
+	}
+	return filepath.Clean(path)
+}
