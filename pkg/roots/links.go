@@ -91,7 +91,7 @@ func (w *walker) inside(rel string) (string, bool) {
 func (w *walker) dedupe(n int) {
 	fresh := slices.Clone(w.folders[n:])
 	w.folders = w.folders[:n]
-	slices.SortFunc(fresh, func(a, b found) int { return strings.Compare(a.rel, b.rel) })
+	slices.SortFunc(fresh, func(a, b found) int { return strings.Compare(a.Rel, b.Rel) })
 	for _, f := range fresh {
 		w.add(f)
 	}
@@ -101,8 +101,8 @@ func (w *walker) dedupe(n int) {
 // (they are known); only then are the folders themselves compared, because two folders may share a linked file.
 func (w *walker) add(f found) {
 	var here, there unix.Stat_t
-	for _, i := range w.byFile[f.id] {
-		if statAt(w.fd, f.rel, &here) == nil && statAt(w.fd, w.folders[i].rel, &there) == nil && idOf(&here) == idOf(&there) {
+	for _, i := range w.byFile[f.file] {
+		if statAt(w.fd, f.Rel, &here) == nil && statAt(w.fd, w.folders[i].Rel, &there) == nil && idOf(&here) == idOf(&there) {
 			return
 		}
 	}
@@ -110,6 +110,6 @@ func (w *walker) add(f found) {
 }
 
 func (w *walker) keep(f found) {
-	w.byFile[f.id] = append(w.byFile[f.id], len(w.folders))
+	w.byFile[f.file] = append(w.byFile[f.file], len(w.folders))
 	w.folders = append(w.folders, f)
 }

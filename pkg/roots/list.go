@@ -3,7 +3,6 @@ package roots
 import (
 	"io/fs"
 	"os"
-	"path"
 	"strings"
 	"unicode/utf8"
 
@@ -60,7 +59,7 @@ func (w *walker) entry(parent string, e fs.DirEntry, p *part) {
 	if !isLink && !e.IsDir() || skipped(name) {
 		return
 	}
-	rel := path.Join(parent, name)
+	rel := below(parent, name)
 	switch {
 	case !utf8.ValidString(name):
 		w.problem(p, rel, CodePathNotUTF8, "the folder's name is not UTF-8, so nothing could refer to it", "rename the folder")
@@ -75,7 +74,7 @@ func (w *walker) entry(parent string, e fs.DirEntry, p *part) {
 
 // oddSkillFile reports a file that looks like the skill file of a folder where none was found.
 func (w *walker) oddSkillFile(parent, name string, isLink bool, p *part) {
-	rel := path.Join(parent, name)
+	rel := below(parent, name)
 	switch {
 	case name != skill.FileName && name != lowerFile:
 		w.problem(p, rel, CodeFileCase, "the file is called "+name+", so the folder is not seen as a skill", "rename it to "+skill.FileName)

@@ -1,6 +1,7 @@
 package roots
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -46,7 +47,12 @@ type Tree struct {
 // Walk finds the skills of one root by the rules of docs/roots.md. A root that is missing or cannot be read is a
 // problem in an otherwise empty tree; the only error is that of ctx.
 func Walk(ctx context.Context, root Root) (*Tree, error) {
-	w := &walker{root: root, limit: maxFolders, entered: map[fileID]bool{}}
+	return walkLimited(ctx, root, maxFolders)
+}
+
+func walkLimited(ctx context.Context, root Root, limit int) (*Tree, error) {
+	root.Dir = filepath.Clean(root.Dir)
+	w := &walker{root: root, limit: limit, entered: map[fileID]bool{}}
 	fd, err := unix.Open(root.Dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	switch {
 	case err == unix.ENOTDIR:
@@ -96,9 +102,8 @@ type part struct {
 }
 
 type found struct {
-	rel, file string
-	stamp     Stamp
-	id        fileID
+	Folder
+	file fileID // of the skill file
 }
 
 func (p *part) merge(q *part) {
@@ -174,7 +179,7 @@ func (w *walker) look(rel string, p *part) {
 	switch {
 	case err == nil:
 		p.folders = append(p.folders, f)
-		if f.file != skill.FileName {
+		if f.File != skill.FileName {
 			p.dirs = append(p.dirs, Dir{rel, w.stamp(rel)})
 		}
 		if rel != "." {
@@ -200,7 +205,7 @@ func (w *walker) skillFile(rel string, p *part) (found, error) {
 		case err != nil:
 			return found{}, err
 		case isRegular(&st):
-			return found{rel: rel, file: name, stamp: stampOf(&st), id: idOf(&st)}, nil
+			return found{Folder{Rel: rel, Dir: w.abs(rel), File: name, Stamp: stampOf(&st)}, idOf(&st)}, nil
 		}
 		w.problem(p, path.Join(rel, name), CodeFileType, name+" is not a regular file", "replace it with a text file")
 	}
@@ -217,7 +222,24 @@ func (w *walker) stamp(rel string) Stamp {
 	return stampOf(&st)
 }
 
-func (w *walker) abs(rel string) string { return filepath.Join(w.root.Dir, filepath.FromSlash(rel)) }
+// abs is called for every skill, so it only joins; root.Dir is clean, and so is rel.
+func (w *walker) abs(rel string) string {
+	if rel == "." {
+		return w.root.Dir
+	}
+	return below(w.root.Dir, rel)
+}
+
+// below joins a clean folder and a name in it.
+func below(dir, name string) string {
+	switch dir {
+	case ".":
+		return name
+	case "/":
+		return "/" + name
+	}
+	return dir + "/" + name
+}
 
 func (w *walker) unreadable(rel string, err error, p *part) {
 	p.dirs = append(p.dirs, Dir{rel, w.stamp(rel)})
@@ -253,9 +275,9 @@ func (w *walker) reportEmpty() {
 		}
 	}
 	for _, f := range w.folders {
-		mark(path.Dir(f.rel))
-		if f.file != skill.FileName {
-			mark(f.rel) // it is among dirs too
+		mark(path.Dir(f.Rel))
+		if f.File != skill.FileName {
+			mark(f.Rel) // it is among dirs too
 		}
 	}
 	for _, rel := range w.explained {
@@ -273,18 +295,38 @@ func (w *walker) reportEmpty() {
 
 // tree sorts what was found. Each goroutine found its share in disk order.
 func (w *walker) tree() *Tree {
-	t := &Tree{Root: w.root, Dirs: w.dirs, Problems: w.problems}
-	slices.SortFunc(w.folders, func(a, b found) int { return strings.Compare(a.rel, b.rel) })
-	t.Folders = make([]Folder, len(w.folders))
-	for i, f := range w.folders {
-		t.Folders[i] = Folder{Rel: f.rel, Dir: w.abs(f.rel), File: f.file, Stamp: f.stamp}
+	t := &Tree{Root: w.root, Folders: make([]Folder, len(w.folders)), Dirs: w.dirs, Problems: w.problems}
+	for i := range w.folders {
+		t.Folders[i] = w.folders[i].Folder
 	}
+	sortParallel(t.Folders, func(a, b Folder) int { return strings.Compare(a.Rel, b.Rel) })
 	slices.SortFunc(t.Dirs, func(a, b Dir) int { return strings.Compare(a.Rel, b.Rel) })
 	slices.SortFunc(t.Problems, func(a, b skill.Diagnostic) int {
-		if c := strings.Compare(a.Path, b.Path); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Code, b.Code)
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Code, b.Code))
 	})
 	return t
+}
+
+// sortParallel sorts the halves of a long list on two processors and merges them: at 100,000 skills a plain sort is a
+// fifth of the walk.
+func sortParallel[T any](list []T, compare func(a, b T) int) {
+	if len(list) < 8192 {
+		slices.SortFunc(list, compare)
+		return
+	}
+	left, right := slices.Clone(list[:len(list)/2]), list[len(list)/2:]
+	var wg sync.WaitGroup
+	wg.Go(func() { slices.SortFunc(left, compare) })
+	slices.SortFunc(right, compare)
+	wg.Wait()
+	for i := range list {
+		if len(left) == 0 {
+			return // the rest of right is in its place
+		}
+		if len(right) == 0 || compare(left[0], right[0]) <= 0 {
+			list[i], left = left[0], left[1:]
+		} else {
+			list[i], right = right[0], right[1:]
+		}
+	}
 }
