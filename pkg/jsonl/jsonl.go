@@ -34,6 +34,14 @@ func (e *TooLongError) Error() string {
 	return fmt.Sprintf("line %d is longer than %d bytes", e.Line, MaxLine)
 }
 
+// EncodeError reports a record that has no JSON form, such as one that holds a NaN.
+type EncodeError struct{ Err error }
+
+func (e *EncodeError) Error() string { return "encode record: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *EncodeError) Unwrap() error { return e.Err }
+
 // errTarget reports a programming mistake in a call of Unmarshal.
 var errTarget = errors.New("decode json: target is not a pointer")
 

@@ -42,17 +42,17 @@ func NewWriter(w io.Writer, opts ...Option) *Writer {
 }
 
 // Write writes v, which must encode as a JSON object, as one line. A record over MaxLine is refused with
-// a *TooLongError, one that cannot be encoded with another error; neither stops the writer.
+// a *TooLongError, one that cannot be encoded with an *EncodeError; neither stops the writer.
 func (w *Writer) Write(v any) error {
 	if w.err != nil {
 		return w.err
 	}
 	line, err := Marshal(v)
 	if err != nil {
-		return fmt.Errorf("encode record: %w", err)
+		return &EncodeError{Err: err}
 	}
 	if len(line) < 2 || line[0] != '{' {
-		return fmt.Errorf("encode record: %T is not a json object", v)
+		return &EncodeError{Err: fmt.Errorf("%T is not a json object", v)}
 	}
 	if w.grease != nil {
 		line = w.greased(line)

@@ -17,12 +17,12 @@ func Known() []string {
 func known(name string) bool { return slices.Contains(Known(), name) }
 
 // Nearest returns the word that was probably meant: the one with the fewest changed letters, at most a
-// third of the longer word's length. It is "" when none is near.
+// third of the longer word, rounded up. It is "" when none is near.
 func Nearest(word string, among []string) string {
 	best, res := 0, ""
 	for _, w := range among {
 		d := smetrics.WagnerFischer(word, w, 1, 1, 1)
-		if d <= max(len(word), len(w))/3 && (res == "" || d < best) {
+		if d <= (max(len(word), len(w))+2)/3 && (res == "" || d < best) {
 			best, res = d, w
 		}
 	}

@@ -126,3 +126,9 @@ func yes(b bool) string {
 	}
 	return ""
 }
+
+// Texter is a record that people want to read as text rather than as a row. An empty text means a row.
+type Texter interface{ Text() string }
+
+// Text is the unified diff.
+func (r Diff) Text() string { return r.Diff }

@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+
+	"github.com/openspace-dev/openspace/pkg/wire"
+)
+
+// manualText takes the comment marks and the package clause off the text of a doc.go file. Plain text is
+// returned as it is.
+func manualText(src string) string {
+	src = strings.TrimSpace(strings.ReplaceAll(src, "\r\n", "\n"))
+	if body, ok := strings.CutPrefix(src, "/*"); ok {
+		body, _, _ = strings.Cut(body, "*/")
+		return strings.TrimSpace(body)
+	}
+	if !strings.HasPrefix(src, "//") {
+		return src
+	}
+	var lines []string
+	for line := range strings.SplitSeq(src, "\n") {
+		rest, ok := strings.CutPrefix(line, "//")
+		if !ok {
+			break
+		}
+		lines = append(lines, strings.TrimPrefix(rest, " "))
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+// section is a part of a manual: everything up to the first heading has none.
+type section struct {
+	Title string `json:"title,omitempty"`
+	Text  string `json:"text"`
+}
+
+// sections cuts a manual at its headings, lines such as "# Examples".
+func sections(manual string) []section {
+	res := []section{{}}
+	for line := range strings.SplitSeq(manualText(manual), "\n") {
+		if title, ok := strings.CutPrefix(line, "# "); ok {
+			res = append(res, section{Title: strings.TrimSpace(title)})
+			continue
+		}
+		res[len(res)-1].Text += line + "\n"
+	}
+	for i := range res {
+		res[i].Text = strings.Trim(res[i].Text, "\n")
+	}
+	return res
+}
+
+// helpText is the manual with the list of options, and of commands if there are several, put in before its
+// first heading, and with the table of exit statuses.
+func helpText(a *arranged) string {
+	parts := sections(a.cmd.Manual)
+	var b strings.Builder
+	if a.cmd != a.root || parts[0].Text == "" {
+		fmt.Fprintf(&b, "%s - %s\n\n    %s\n\n", fullName(a.root, a.cmd), a.cmd.Short, usageLine(a.root, a.cmd))
+	}
+	if parts[0].Text != "" {
+		b.WriteString(indented(parts[0].Text) + "\n\n")
+	}
+	if a.cmd == a.root && len(a.root.Verbs) > 0 {
+		b.WriteString("COMMANDS\n" + verbList(a.root.Verbs) + "\n")
+	}
+	b.WriteString("OPTIONS\n" + optionList(options(a.fs)) + "\n")
+	b.WriteString(settingsNote(a.fs))
+	statuses := false
+	for _, s := range parts[1:] {
+		statuses = statuses || strings.EqualFold(s.Title, "exit status")
+		fmt.Fprintf(&b, "\n%s\n%s\n", strings.ToUpper(s.Title), indented(s.Text))
+	}
+	if !statuses {
+		b.WriteString("\nEXIT STATUS\n" + statusList())
+	}
+	return b.String()
+}
+
+// indented gives code the indentation that people see.
+func indented(s string) string { return strings.ReplaceAll(s, "\t", "    ") }
+
+func fullName(root, cmd *Command) string {
+	if cmd == root {
+		return root.Name
+	}
+	return root.Name + " " + cmd.Name
+}
+
+func usageLine(root, cmd *Command) string {
+	args := cmd.Args
+	if cmd == root && len(root.Verbs) > 0 && args == "" {
+		args = "COMMAND …"
+	}
+	return strings.TrimSpace(fullName(root, cmd) + " [flags] " + args)
+}
+
+func verbList(verbs []*Command) string {
+	var b strings.Builder
+	for _, v := range verbs {
+		entry(&b, v.Name, v.Short)
+	}
+	return b.String()
+}
+
+func statusList() string {
+	var b strings.Builder
+	for _, s := range wire.Statuses() {
+		fmt.Fprintf(&b, "  %3d  %s\n", s.Exit, s.Meaning)
+	}
+	return b.String()
+}
+
+// option is a flag as help and manual pages show it.
+type option struct {
+	Names   []string `json:"names"`           // long ones first, as typed
+	Value   string   `json:"value,omitempty"` // what stands for the value; empty for a switch
+	Usage   string   `json:"usage"`
+	Default string   `json:"default,omitempty"`
+	Choices []string `json:"choices,omitempty"`
+}
+
+// options lists the flags sorted by name; names that share a value are one option.
+func options(fs *flag.FlagSet) []option {
+	var res []option
+	at := map[flag.Value]int{}
+	fs.VisitAll(func(f *flag.Flag) {
+		if f.Name == describeFlag {
+			return
+		}
+		if i, ok := at[f.Value]; ok {
+			res[i] = merge(res[i], optionOf(f))
+			return
+		}
+		at[f.Value] = len(res)
+		res = append(res, optionOf(f))
+	})
+	return res
+}
+
+func optionOf(f *flag.Flag) option {
+	value, usage := flag.UnquoteUsage(f)
+	if isBool(f) {
+		value = ""
+	} else {
+		value = strings.ToUpper(value)
+	}
+	o := option{Names: []string{dashed(f.Name)}, Value: value, Usage: usage}
+	if c, ok := f.Value.(*choice); ok {
+		o.Choices = c.among
+	}
+	switch f.DefValue {
+	case "", "0", "false", "[]", "0s":
+	default:
+		o.Default = f.DefValue
+	}
+	return o
+}
+
+// merge puts the longer name first and takes its text.
+func merge(a, b option) option {
+	if len(a.Names[0]) < len(b.Names[0]) {
+		a, b = b, a
+	}
+	a.Names = append(a.Names, b.Names...)
+	return a
+}
+
+func optionList(opts []option) string {
+	var b strings.Builder
+	for _, o := range opts {
+		head := strings.Join(o.Names, ", ")
+		if o.Value != "" {
+			head += " " + o.Value
+		}
+		usage := o.Usage
+		if o.Default != "" {
+			usage += " (default " + o.Default + ")"
+		}
+		entry(&b, head, usage)
+	}
+	return b.String()
+}
+
+// entry writes a head and its text beside it, broken at helpWidth.
+func entry(b *strings.Builder, head, text string) {
+	const margin, helpWidth = 24, 80
+	line := "  " + head
+	if len(line) > margin-2 {
+		b.WriteString(line + "\n")
+		line = ""
+	}
+	line += strings.Repeat(" ", margin-len(line))
+	used := len(line)
+	b.WriteString(line)
+	for i, word := range strings.Fields(text) {
+		if i > 0 && used+1+len(word) > helpWidth {
+			b.WriteString("\n" + strings.Repeat(" ", margin))
+			used = margin
+		} else if i > 0 {
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used += len(word)
+	}
+	b.WriteByte('\n')
+}
+
+// settingsNote says where else options can be set.
+func settingsNote(*flag.FlagSet) string {
+	return `Flags may follow arguments; "--" ends them. Each option can also be set by a
+variable (OPENSPACE_LIMIT for --limit), in .env, or in config.json
+("limit": 5) under $XDG_CONFIG_HOME/openspace.
+`
+}
