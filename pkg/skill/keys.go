@@ -1,0 +1,126 @@
+package skill
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+)
+
+// The keys of the format.
+const (
+	keyName          = "name"
+	keyDescription   = "description"
+	keyLicense       = "license"
+	keyCompatibility = "compatibility"
+	keyMetadata      = "metadata"
+	keyAllowedTools  = "allowed-tools"
+)
+
+// formatKeys are the keys of the format, in the order of its description.
+func formatKeys() []string {
+	return []string{keyName, keyDescription, keyLicense, keyCompatibility, keyMetadata, keyAllowedTools}
+}
+
+// wellKnown tells the keys of the format and the most frequent ones of hosts.
+func wellKnown(key string) bool {
+	switch key {
+	case keyName, keyDescription, keyLicense, keyCompatibility, keyMetadata, keyAllowedTools,
+		"version", "author", "homepage", "tags", "keywords", "triggers", "tools", "repository",
+		"argument-hint", "disable-model-invocation", "user-invocable", "model":
+		return true
+	}
+	return false
+}
+
+// splitKey splits a line (without indentation and trailing blanks) into a key
+// and the offset of what follows its colon. It is the cautious reading used
+// where the YAML is broken: a plain key has no blanks, and a colon without a
+// blank behind it counts only after a well-known key.
+func splitKey(text []byte) (key string, value int, ok bool) {
+	if len(text) == 0 {
+		return "", 0, false
+	}
+	if q := text[0]; q == '"' || q == '\'' {
+		end := bytes.IndexByte(text[1:], q)
+		if end <= 0 {
+			return "", 0, false
+		}
+		rest := end + 2 + indentOf(text[end+2:])
+		if rest >= len(text) || text[rest] != ':' {
+			return "", 0, false
+		}
+		return string(text[1 : end+1]), rest + 1, true
+	}
+	i := bytes.IndexByte(text, ':')
+	if i <= 0 {
+		return "", 0, false
+	}
+	name := trimRight(text[:i])
+	if !plainKey(name) {
+		return "", 0, false
+	}
+	spaced := i+1 == len(text) || text[i+1] == ' ' || text[i+1] == '\t'
+	if !spaced && !wellKnown(string(name)) {
+		return "", 0, false
+	}
+	return string(name), i + 1, true
+}
+
+func plainKey(name []byte) bool {
+	if name[0] == '-' && (len(name) == 1 || name[1] == '-') {
+		return false
+	}
+	for _, r := range string(name) {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && !strings.ContainsRune("_-./", r) {
+			return false
+		}
+	}
+	return true
+}
+
+// nearMiss returns the key of the format that an unknown key was probably meant
+// to be, or "".
+func nearMiss(key string) string {
+	flat := flatKey(key)
+	for _, want := range formatKeys() {
+		if key == want {
+			return ""
+		}
+	}
+	for _, want := range formatKeys() {
+		w := flatKey(want)
+		limit := 2
+		if len(w) <= 5 {
+			limit = 0
+		}
+		if d := len(flat) - len(w); d <= 2 && d >= -2 && distance(flat, w) <= limit {
+			return want
+		}
+	}
+	return ""
+}
+
+// flatKey drops what differs between spellings: case, hyphens, underscores.
+func flatKey(key string) string {
+	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(key))
+}
+
+// distance is the Levenshtein distance in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diag := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := diag
+			if a[i-1] != b[j-1] {
+				cost = min(diag, row[j], row[j-1]) + 1
+			}
+			diag, row[j] = row[j], cost
+		}
+	}
+	return row[len(b)]
+}

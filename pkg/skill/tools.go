@@ -1,0 +1,173 @@
+package skill
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// tools reads allowed-tools. A restriction is never lost: whatever of it cannot
+// be read exactly becomes a list that allows nothing, with an error.
+func (r *reader) tools() {
+	var found []*Field
+	for i := range r.doc.fields {
+		f := &r.doc.fields[i]
+		if f.Key == keyAllowedTools || nearMiss(f.Key) == keyAllowedTools {
+			found = append(found, f)
+		}
+	}
+	if len(found) == 0 {
+		if num := r.hiddenTools(); num > 0 {
+			r.noTools(num, "the frontmatter is broken where it restricts the tools")
+		}
+		return
+	}
+	last := found[len(found)-1]
+	for _, f := range found {
+		list, why := toolList(f)
+		switch {
+		case why != "":
+			r.noTools(f.Line, why)
+			return
+		case f != found[0] && !equal(list, r.skill.AllowedTools):
+			r.noTools(f.Line, "it is given twice with different values")
+			return
+		}
+		r.skill.AllowedTools = list
+	}
+	if len(r.skill.AllowedTools) == 0 {
+		r.warn("allowed-tools-empty", last.Line, "allowed-tools is empty: no tool is allowed", "name the tools, or remove the key", false)
+	}
+}
+
+func (r *reader) noTools(num int, why string) {
+	r.skill.AllowedTools = []string{}
+	r.report(Diagnostic{
+		Code: "allowed-tools-unreadable", Severity: Error, Line: num,
+		Message: "allowed-tools cannot be read: " + why + "; no tool is allowed",
+		Hint:    "write allowed-tools: and the tools on one line, separated by blanks",
+	})
+}
+
+// toolList reads the value of one field, or says why it cannot.
+func toolList(f *Field) (list []string, why string) {
+	if f.recovered {
+		return nil, "it is not valid YAML"
+	}
+	switch v := f.Value.(type) {
+	case nil:
+		return []string{}, ""
+	case string:
+		return splitTools(v)
+	case []any:
+		list = make([]string, 0, len(v))
+		for _, item := range v {
+			s, ok := item.(string)
+			if !ok && item != nil {
+				return nil, "an item of the list is not text"
+			}
+			if s = oneLine(s); s != "" {
+				list = append(list, s)
+			}
+		}
+		return list, ""
+	}
+	return nil, "it is a mapping"
+}
+
+// splitTools cuts at blanks and commas that are not inside parentheses.
+func splitTools(s string) (list []string, why string) {
+	list = []string{}
+	depth, start := 0, 0
+	cut := func(end int) {
+		if item := strings.TrimSpace(s[start:end]); item != "" {
+			list = append(list, item)
+		}
+	}
+	for i, c := range s {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case depth == 0 && (c == ',' || unicode.IsSpace(c)):
+			cut(i)
+			start = i + 1
+		}
+		if depth < 0 {
+			break
+		}
+	}
+	if depth != 0 {
+		return nil, "its parentheses do not match"
+	}
+	cut(len(s))
+	return list, ""
+}
+
+func equal(a, b []string) bool {
+	return fmt.Sprintf("%q", a) == fmt.Sprintf("%q", b)
+}
+
+// hiddenTools looks for a restriction that stands in the text but in no field:
+// swallowed by a broken field, by quotes that run on, behind a merge key, or cut
+// off from a frontmatter without an end. It returns its line, or 0.
+func (r *reader) hiddenTools() int {
+	b, data := r.doc.block, r.doc.data
+	if f := findField(r.doc.fields, "<<"); f != nil {
+		if m, ok := f.Value.(map[string]any); ok && m[keyAllowedTools] != nil {
+			return f.Line
+		}
+	}
+	base := -1
+	for i, l := range b.lines {
+		text := l.text(data)
+		indent := indentOf(text)
+		if base < 0 && indent < len(text) && text[indent] != '#' {
+			base = indent
+		}
+		if toolsKey(text[indent:]) && (indent <= base || r.swallowed(l)) {
+			return b.firstLine + i
+		}
+	}
+	if b.found && b.close.start == b.close.next {
+		return r.toolsBelow(data, b)
+	}
+	return 0
+}
+
+// swallowed tells whether a line is part of a field that was not read as YAML.
+func (r *reader) swallowed(l line) bool {
+	if r.doc.valid {
+		return false
+	}
+	for i := range r.doc.fields {
+		if f := &r.doc.fields[i]; l.start >= f.Start && l.start < f.End {
+			return f.recovered
+		}
+	}
+	return true
+}
+
+func (r *reader) toolsBelow(data []byte, b *block) int {
+	num := b.bodyLine
+	for off := b.body; off < len(data); num++ {
+		l := nextLine(data, off)
+		if toolsKey(l.text(data)) {
+			return num
+		}
+		off = l.next
+	}
+	return 0
+}
+
+// toolsKey tells a line that starts with the key allowed-tools in any spelling.
+func toolsKey(text []byte) bool {
+	colon := bytes.IndexByte(text, ':')
+	if colon < 0 || colon > 2*len(keyAllowedTools) {
+		return false
+	}
+	key := strings.Trim(string(text[:colon]), " \t\"'-?")
+	return flatKey(key) == flatKey(keyAllowedTools)
+}
