@@ -63,13 +63,13 @@ func (a *arranged) verb(args []string) ([]string, error) {
 		}
 	}
 	err := usagef("unknown command %q", name).WithHint("the commands are %s", a.verbNames())
-	if near := settings.Nearest(name, a.names()); near != "" {
+	if near := settings.Nearest(name, a.verbs()); near != "" {
 		err = err.WithHint("did you mean %q?", near)
 	}
 	return rest, err
 }
 
-func (a *arranged) names() []string {
+func (a *arranged) verbs() []string {
 	var names []string
 	for _, v := range a.root.Verbs {
 		names = append(names, v.Name)
@@ -77,7 +77,7 @@ func (a *arranged) names() []string {
 	return names
 }
 
-func (a *arranged) verbNames() string { return strings.Join(a.names(), ", ") }
+func (a *arranged) verbNames() string { return strings.Join(a.verbs(), ", ") }
 
 // wantsTalk reports whether help or the version is asked for.
 func wantsTalk(args []string) bool {
@@ -171,13 +171,7 @@ func (a *arranged) isFlag(word string) bool {
 // unknown says what was probably meant by a flag that does not exist.
 func (a *arranged) unknown(word, name string) *wire.Error {
 	err := usagef("unknown flag %q", word)
-	var names []string
-	a.fs.VisitAll(func(f *flag.Flag) {
-		if len(f.Name) > 1 && f.Name != describeFlag {
-			names = append(names, f.Name)
-		}
-	})
-	if near := settings.Nearest(name, names); near != "" {
+	if near := settings.Nearest(name, names(a.fs)); near != "" {
 		return err.WithHint("did you mean %s?", dashed(near))
 	}
 	return err.WithHint("put -- before text that begins with a dash")

@@ -109,7 +109,7 @@ func (r *run) command(ctx context.Context, a *arranged, args []string) error {
 	}
 	r.asJSON = r.asJSON || format == JSON || format == JSONL
 	r.out = r.printer(format)
-	for _, w := range r.set.Warnings() {
+	for _, w := range r.set.Warnings(names(a.fs)...) {
 		r.out.Warn("%s", w)
 	}
 	if a.cmd.Signals && r.p.Notify != nil {

@@ -89,6 +89,17 @@ func flagSet(c *common, cmds ...*Command) *flag.FlagSet {
 	return fs
 }
 
+// names lists the flags that stand in help texts and can be set in files.
+func names(fs *flag.FlagSet) []string {
+	var res []string
+	fs.VisitAll(func(f *flag.Flag) {
+		if len(f.Name) > 1 && f.Name != describeFlag {
+			res = append(res, f.Name)
+		}
+	})
+	return res
+}
+
 // isBool reports whether a flag stands without a value.
 func isBool(f *flag.Flag) bool {
 	b, ok := f.Value.(interface{ IsBoolFlag() bool })

@@ -78,12 +78,11 @@ func (p *Printer) write(rec wire.Record) error {
 	case JSON:
 		return p.element(rec)
 	}
-	if t, ok := rec.(wire.Texter); ok {
-		if text := t.Text(); text != "" {
-			return p.text(text)
-		}
-	}
-	if p.format == Table {
+	text, ok := rec.(wire.Texter)
+	switch {
+	case ok && (p.format == Table || rec.Columns() == nil):
+		return p.text(text.Text())
+	case p.format == Table:
 		return p.table.add(p, rec)
 	}
 	cells := rec.Cells()
@@ -99,6 +98,7 @@ func (p *Printer) text(s string) error {
 	if err := p.table.flush(p); err != nil {
 		return err
 	}
+	p.table.any = true
 	_, err := p.out.WriteString(strings.TrimSuffix(printable(s), "\n") + "\n")
 	return err
 }

@@ -13,8 +13,8 @@ import (
 // tableRows is how many rows are held back to find the widths of the columns.
 const tableRows = 500
 
-// minColumn is the width below which a column is not cut.
-const minColumn = 8
+// readable is the width to which a wide column may be cut.
+const readable = 24
 
 // table lays records out in columns. A new record type begins a new table.
 type table struct {
@@ -63,36 +63,49 @@ func (t *table) flush(p *Printer) error {
 	return err
 }
 
-// widths returns the columns' widths; when they are too wide together for the terminal the widest ones
-// are cut. Columns without any text get width -1 and are left out.
+// widths returns the columns' widths. Columns without any text, and on a narrow terminal those on the right
+// that find no place, get -1 and are left out; of the others the widest are cut until all fit.
 func (t *table) widths(terminal int) []int {
 	widths := make([]int, len(t.columns))
 	for i := range widths {
-		widths[i] = -1
-		for _, cells := range t.rows {
-			if w := textWidth(cells[i]); w > 0 {
-				widths[i] = max(widths[i], w, textWidth(t.columns[i]))
-			}
-		}
+		widths[i] = t.natural(i)
 	}
 	if terminal <= 0 {
 		return widths
 	}
-	total := -2
+	total, least, kept := -gap, -gap, 0
 	for i, w := range widths {
-		if w >= 0 {
-			widths[i] = min(w, terminal)
-			total += widths[i] + 2
+		if w < 0 {
+			continue
 		}
-	}
-	for ; total > terminal; total-- {
-		widest := slices.Index(widths, slices.Max(widths))
-		if widths[widest] <= minColumn {
+		if least += min(w, readable) + gap; least > terminal && kept >= 2 {
+			for j := range widths[i:] {
+				widths[i+j] = -1
+			}
 			break
 		}
-		widths[widest]--
+		widths[i] = min(w, terminal)
+		total += widths[i] + gap
+		kept++
+	}
+	for ; total > terminal && slices.Max(widths) > 1; total-- {
+		widths[slices.Index(widths, slices.Max(widths))]--
 	}
 	return widths
+}
+
+// gap is the space between columns.
+const gap = 2
+
+// natural returns the width of a column's widest cell, -1 when all are empty.
+func (t *table) natural(column int) int {
+	width := -1
+	for _, cells := range t.rows {
+		if w := textWidth(cells[column]); w > 0 {
+			width = max(width, w, textWidth(t.columns[column]))
+		}
+	}
+	return width
 }
 
 // row puts cells side by side. The last one is not filled up.
@@ -103,7 +116,7 @@ func row(cells []string, widths []int) string {
 			continue
 		}
 		if b.Len() > 0 {
-			b.WriteString("  ")
+			b.WriteString(strings.Repeat(" ", gap))
 		}
 		cell = condition().Truncate(cell, widths[i], "…")
 		b.WriteString(cell + strings.Repeat(" ", max(0, widths[i]-textWidth(cell))))

@@ -9,6 +9,7 @@
 package jsonl
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -46,9 +47,51 @@ func (e *EncodeError) Unwrap() error { return e.Err }
 var errTarget = errors.New("decode json: target is not a pointer")
 
 // Marshal returns v as JSON on one line, without a newline: struct fields in their order, map keys
-// sorted, and <, > and & as they are. A NaN or an infinity is an error.
+// sorted, and <, > and & as they are. Every control character is escaped, also those from U+007F to U+009F
+// that some terminals obey. A NaN or an infinity is an error.
 func Marshal(v any) ([]byte, error) {
-	return json.MarshalWithOption(v, json.DisableHTMLEscape())
+	line, err := json.MarshalWithOption(v, json.DisableHTMLEscape())
+	if err != nil {
+		return nil, err
+	}
+	return escapeControls(line), nil
+}
+
+// escapeControls escapes U+007F to U+009F, which JSON allows as they are and which can stand only inside
+// strings. Nearly always it returns line itself.
+func escapeControls(line []byte) []byte {
+	if bytes.IndexByte(line, 0x7f) < 0 && !hasC1(line) {
+		return line
+	}
+	out := make([]byte, 0, len(line)+32)
+	for i := 0; i < len(line); i++ {
+		switch {
+		case line[i] == 0x7f:
+			out = append(out, `\u007f`...)
+		case isC1(line[i:]):
+			out = fmt.Appendf(out, `\u00%02x`, line[i+1])
+			i++
+		default:
+			out = append(out, line[i])
+		}
+	}
+	return out
+}
+
+// isC1 reports whether b begins with one of U+0080 to U+009F.
+func isC1(b []byte) bool { return len(b) > 1 && b[0] == 0xc2 && b[1] >= 0x80 && b[1] < 0xa0 }
+
+func hasC1(line []byte) bool {
+	for {
+		i := bytes.IndexByte(line, 0xc2)
+		if i < 0 {
+			return false
+		}
+		if isC1(line[i:]) {
+			return true
+		}
+		line = line[i+1:]
+	}
 }
 
 // Unmarshal decodes one JSON value into a fresh value and stores it in what v points to. What was

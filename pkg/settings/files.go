@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"syscall"
@@ -32,7 +33,6 @@ func (s *Settings) read() {
 		return
 	}
 	s.config, s.err = parseConfig(path, data)
-	s.warnings = append(s.warnings, unknownKeys(s.config)...)
 }
 
 // readDotEnv takes a broken .env as a warning: it may belong to another program.
@@ -179,15 +179,19 @@ func scalar(name string, t json.Token) (string, error) {
 	return "", fmt.Errorf("setting %q: want a string, a number, true, false or a list of them", name)
 }
 
-// unknownKeys returns a warning for each key that no command of the suite has.
-func unknownKeys(config map[string]Value) []string {
+// unknownKeys returns a warning for each key that no command has.
+func unknownKeys(config map[string]Value, flags []string) []string {
+	known := Known()
+	for _, name := range flags {
+		known = append(known, Key(name))
+	}
 	var res []string
 	for name, v := range config {
-		if known(name) {
+		if slices.Contains(known, name) {
 			continue
 		}
 		line := fmt.Sprintf("%s: unknown setting %q", v.Where, name)
-		if near := Nearest(name, Known()); near != "" {
+		if near := Nearest(name, known); near != "" {
 			line += fmt.Sprintf(", did you mean %q?", near)
 		}
 		res = append(res, line)

@@ -1,10 +1,6 @@
 package settings
 
-import (
-	"slices"
-
-	"github.com/xrash/smetrics"
-)
+import "github.com/xrash/smetrics"
 
 // Known returns the names of all settings of the suite, sorted: the flags of its commands and what has no
 // flag. The suite's test compares it with the commands.
@@ -13,8 +9,6 @@ func Known() []string {
 		"color", "errors", "home", "host_skill_dirs", "limit", "min_score", "skill_dirs", "source",
 	}
 }
-
-func known(name string) bool { return slices.Contains(Known(), name) }
 
 // Nearest returns the word that was probably meant: the one with the fewest changed letters, at most a
 // third of the longer word, rounded up. It is "" when none is near.

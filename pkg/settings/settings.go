@@ -11,6 +11,7 @@ package settings
 import (
 	"os/user"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -145,10 +146,11 @@ func (s *Settings) All() []Value {
 	return all
 }
 
-// Warnings returns what is odd in .env and the config file but does not stop a command.
-func (s *Settings) Warnings() []string {
+// Warnings returns what is odd in .env and the config file but does not stop a command. A key of the config
+// file is odd when it is neither in Known nor in flags, the names of the running command's flags.
+func (s *Settings) Warnings(flags ...string) []string {
 	s.load()
-	return s.warnings
+	return append(slices.Clone(s.warnings), unknownKeys(s.config, flags)...)
 }
 
 // Err returns what makes the config file unusable, naming file and line, or nil.

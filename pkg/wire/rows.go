@@ -37,22 +37,23 @@ func typedProblems(in []Problem) []Problem {
 	return out
 }
 
-// Columns and Cells make the rows of the table.
+// Columns and Cells make the rows of the table. On a narrow terminal columns on the right are left out, so
+// what people look for comes first.
 func (Query) Columns() []string { return []string{"ID", "QUERY"} }
 func (r Query) Cells() []string { return []string{r.ID, r.Query} }
 
 func (Hit) Columns() []string {
-	return []string{"RANK", "SCORE", "NAME", "SOURCE", "SKILL ID", "DIRECTORY", "DESCRIPTION"}
+	return []string{"RANK", "SCORE", "NAME", "DESCRIPTION", "SOURCE", "SKILL ID", "DIRECTORY"}
 }
 func (r Hit) Cells() []string {
-	return []string{strconv.Itoa(r.Rank), strconv.FormatFloat(r.Score, 'f', 3, 64), r.Name, r.Source, r.SkillID,
-		r.SkillDir, r.Description}
+	return []string{strconv.Itoa(r.Rank), strconv.FormatFloat(r.Score, 'f', 3, 64), r.Name, r.Description,
+		r.Source, r.SkillID, r.SkillDir}
 }
 
 func (Skill) Columns() []string {
-	return []string{"NAME", "SKILL ID", "DIRECTORY", "DESCRIPTION"}
+	return []string{"NAME", "DESCRIPTION", "SKILL ID", "DIRECTORY"}
 }
-func (r Skill) Cells() []string { return []string{r.Name, r.SkillID, r.SkillDir, r.Description} }
+func (r Skill) Cells() []string { return []string{r.Name, r.Description, r.SkillID, r.SkillDir} }
 
 func (Problem) Columns() []string {
 	return []string{"SEVERITY", "CODE", "WHERE", "MESSAGE", "HINT"}
@@ -80,8 +81,8 @@ func (r File) Cells() []string {
 	return []string{r.Mode, strconv.FormatInt(r.SizeBytes, 10), r.Path, r.LeftOut}
 }
 
-func (Diff) Columns() []string { return []string{"CHANGE", "PATH", "FROM", "TO"} }
-func (r Diff) Cells() []string { return []string{r.Change, r.Path, r.From, r.To} }
+func (Diff) Columns() []string { return nil }
+func (Diff) Cells() []string   { return nil }
 
 func (Setting) Columns() []string { return []string{"NAME", "VALUE", "SOURCE", "WHERE", "SHADOWED"} }
 func (r Setting) Cells() []string {
@@ -127,8 +128,40 @@ func yes(b bool) string {
 	return ""
 }
 
-// Texter is a record that people want to read as text rather than as a row. An empty text means a row.
+// Texter is a record that is text rather than a row: on a terminal, and also in the plain output when it has
+// no columns.
 type Texter interface{ Text() string }
 
-// Text is the unified diff.
-func (r Diff) Text() string { return r.Diff }
+// Text is the unified diff, or what changed when the file is not text.
+func (r Diff) Text() string {
+	if r.Diff != "" {
+		return r.Diff
+	}
+	return r.Change + " " + r.Path
+}
+
+// Text is the problem as compilers write it.
+func (r Problem) Text() string {
+	text := located(r.Path, r.Line, r.Column) + r.Severity + ": " + r.Message + " [" + r.Code + "]"
+	if r.Hint != "" {
+		text += "\n    hint: " + r.Hint
+	}
+	return text
+}
+
+// Text is the finding as compilers write it, with the excerpt below.
+func (r Finding) Text() string {
+	text := located(r.Path, r.Line, r.Column) + r.Severity + ": " + r.Message + " [" + r.Rule + ": " + r.Verdict + "]"
+	if r.Excerpt != "" {
+		text += "\n    " + r.Excerpt
+	}
+	return text
+}
+
+// located returns path:line:column: as a prefix; it is empty without a path.
+func located(path string, line, column int) string {
+	if path == "" {
+		return ""
+	}
+	return where(path, line, column) + ": "
+}
