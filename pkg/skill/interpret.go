@@ -248,9 +248,6 @@ func splitTags(v any) []string {
 
 func (r *reader) nearMisses() {
 	for _, f := range r.doc.fields {
-		if wellKnown(f.Key) {
-			continue
-		}
 		if want := nearMiss(f.Key); want != "" && findField(r.doc.fields, want) == nil {
 			r.warn("key-near-miss", f.Line, fmt.Sprintf("key %q is not known", f.Key), fmt.Sprintf("did you mean %q?", want), false)
 		}

@@ -17,8 +17,8 @@ const (
 )
 
 // formatKeys are the keys of the format, in the order of its description.
-func formatKeys() []string {
-	return []string{keyName, keyDescription, keyLicense, keyCompatibility, keyMetadata, keyAllowedTools}
+func formatKeys() [6]string {
+	return [...]string{keyName, keyDescription, keyLicense, keyCompatibility, keyMetadata, keyAllowedTools}
 }
 
 // wellKnown tells the keys of the format and the most frequent ones of hosts.
@@ -81,19 +81,17 @@ func plainKey(name []byte) bool {
 // nearMiss returns the key of the format that an unknown key was probably meant
 // to be, or "".
 func nearMiss(key string) string {
-	flat := flatKey(key)
-	for _, want := range formatKeys() {
-		if key == want {
-			return ""
-		}
+	if wellKnown(key) {
+		return ""
 	}
+	flat := flatKey(key)
 	for _, want := range formatKeys() {
 		w := flatKey(want)
 		limit := 2
 		if len(w) <= 5 {
 			limit = 0
 		}
-		if d := len(flat) - len(w); d <= 2 && d >= -2 && distance(flat, w) <= limit {
+		if d := len(flat) - len(w); d <= limit && -d <= limit && distance(flat, w) <= limit {
 			return want
 		}
 	}
@@ -102,7 +100,16 @@ func nearMiss(key string) string {
 
 // flatKey drops what differs between spellings: case, hyphens, underscores.
 func flatKey(key string) string {
-	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(key))
+	flat := make([]byte, 0, len(key))
+	for i := range len(key) {
+		switch c := key[i]; {
+		case c >= 'A' && c <= 'Z':
+			flat = append(flat, c+'a'-'A')
+		case c != '-' && c != '_' && c != ' ':
+			flat = append(flat, c)
+		}
+	}
+	return string(flat)
 }
 
 // distance is the Levenshtein distance in bytes.
