@@ -1,0 +1,22 @@
+/*
+Package pkg is the map of the suite's packages. Nothing is here but the map.
+
+Arrows go down only: a package may import those of lower levels that its row names, and a test
+(layers_test.go) says so.
+
+	level 0  jsonl       lines in and out: cap, line numbers, flush rule
+	         atomicfile  crash-safe replacement of files, advisory locks
+	         skill       the SKILL.md format: reading, editing, validation, which files belong to a skill
+	         lexical     words, stems and the arithmetic of BM25F
+	level 1  wire        record types, error codes, exit statuses      ← skill
+	         settings    where each setting comes from, its files, masking
+	         safety      what is dangerous in a skill's text            ← skill
+	         store       journals, versions, counters                   ← skill, atomicfile, jsonl
+	         roots       skill roots: which folders are skills          ← skill
+	         index       the search index on disk                       ← lexical, atomicfile, roots, skill
+	level 2  search      candidates to one ranked list  ← lexical, skill, store, roots, index, safety, wire
+	level 3  cli         the process boundary of all commands           ← jsonl, wire, settings
+
+Commands stand in cmd/<name> and may import cli and everything below it.
+*/
+package pkg

@@ -1,0 +1,109 @@
+package pkg_test
+
+import (
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/openspace-dev/openspace/"
+
+// below lists for each package the packages of ours that it may import.
+var below = map[string][]string{
+	"pkg":            {},
+	"pkg/jsonl":      {},
+	"pkg/atomicfile": {},
+	"pkg/skill":      {},
+	"pkg/lexical":    {},
+	"pkg/wire":       {"skill"},
+	"pkg/settings":   {"atomicfile"},
+	"pkg/safety":     {"skill"},
+	"pkg/store":      {"skill", "atomicfile", "jsonl"},
+	"pkg/roots":      {"skill"},
+	"pkg/index":      {"lexical", "atomicfile", "roots", "skill"},
+	"pkg/search":     {"skill", "store", "roots", "index", "safety", "wire", "lexical"},
+	"pkg/cli":        {"jsonl", "wire", "settings"},
+	"cmd":            {},
+}
+
+// only lists modules that a single package may import, so that they stay replaceable.
+var only = map[string]string{
+	"github.com/urfave/cli/v2":                "pkg/cli",
+	"github.com/joho/godotenv":                "pkg/settings",
+	"github.com/mattn/go-runewidth":           "pkg/cli",
+	"github.com/google/renameio/v2":           "pkg/atomicfile",
+	"github.com/gofrs/flock":                  "pkg/atomicfile",
+	"github.com/kljensen/snowball":            "pkg/lexical",
+	"go.yaml.in/yaml/v3":                      "pkg/skill",
+	"github.com/cpuguy83/go-md2man/v2/md2man": "scripts/gen",
+}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+	CgoFiles   []string
+}
+
+// list returns every package of the module.
+func list(t *testing.T) map[string]listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,CgoFiles", module+"...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	res := map[string]listed{}
+	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
+		var p listed
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		res[strings.TrimPrefix(p.ImportPath, module)] = p
+	}
+	return res
+}
+
+func TestLayers(t *testing.T) {
+	packages := list(t)
+	for name := range below {
+		if _, ok := packages[name]; !ok {
+			t.Errorf("package %s is in the map and not in the tree", name)
+		}
+	}
+	for name, p := range packages {
+		allowed, ok := below[name]
+		switch {
+		case strings.HasPrefix(name, "cmd/"), strings.HasPrefix(name, "scripts/"):
+			continue // commands may use everything below them
+		case !ok:
+			t.Errorf("package %s is not in the map: add it here and in doc.go", name)
+		}
+		for _, imported := range p.Imports {
+			if ours, ok := strings.CutPrefix(imported, module+"pkg/"); ok && !slices.Contains(allowed, ours) {
+				t.Errorf("%s must not import %s", name, ours)
+			}
+			if strings.HasPrefix(imported, module+"cmd") {
+				t.Errorf("%s must not import %s", name, imported)
+			}
+		}
+	}
+}
+
+func TestModulesStayInOnePackage(t *testing.T) {
+	for name, p := range list(t) {
+		for _, imported := range p.Imports {
+			if owner, ok := only[imported]; ok && owner != name {
+				t.Errorf("%s must not import %s: it belongs to %s", name, imported, owner)
+			}
+		}
+	}
+}
+
+func TestNoCgo(t *testing.T) {
+	for name, p := range list(t) {
+		if len(p.CgoFiles) > 0 || slices.Contains(p.Imports, "C") {
+			t.Errorf("%s uses cgo", name)
+		}
+	}
+}
