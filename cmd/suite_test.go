@@ -73,7 +73,7 @@ func setup(e *testscript.Env) error {
 		"HOME":              filepath.Join(e.WorkDir, ".home"),
 		"LANG":              "C",
 		"SOURCE_DATE_EPOCH": "1700000000",
-		"SAMPLES":           absolute("testdata/samples"),
+		"SAMPLES":           absolute("../samples"),
 		"DATA":              dataDir(),
 	}
 	if dir := os.Getenv("SUITE_COVERDIR"); dir != "" {
