@@ -1,0 +1,156 @@
+package safety
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+func lower(s string) string { return strings.ToLower(s) }
+
+// forbids matches words that turn an instruction into its opposite.
+var forbids = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(never|don['’]?t|do not|must not|should not|shouldn['’]?t|cannot|won['’]?t|will not|avoid|refuse|forbid\w*|prohibit\w*|prevent\w*|without|not allowed|no)\b`)
+})
+
+// forbidden reports whether the sentence that a match ends says "do not".
+func forbidden(m match) bool {
+	from := max(0, m.start-100)
+	before := m.data[from:m.start]
+	for i := len(before) - 1; i >= 0; i-- {
+		if b := before[i]; b == '\n' || b == '.' && i+1 < len(before) && before[i+1] == ' ' || b == '!' || b == ';' {
+			before = before[i:]
+			break
+		}
+	}
+	return forbids().Match(before) || forbids().MatchString(m.text())
+}
+
+// notForbidden drops instructions that forbid the thing.
+func notForbidden(m match) (Severity, bool) { return m.rule.severity, !forbidden(m) }
+
+// secretsSent raises what asks for everything, or speaks from where people do
+// not look.
+func secretsSent(m match) (Severity, bool) {
+	if forbidden(m) {
+		return "", false
+	}
+	if m.in.kind == comment || everything().MatchString(m.text()) {
+		return Critical, true
+	}
+	return m.rule.severity, true
+}
+
+var everything = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(all|any|every|available|found|user'?s|stored|collected|gathered)\b`)
+})
+
+// sentInCode raises an address that a program or a command talks to, and drops
+// the ones that stand for somebody's own.
+func sentInCode(m match) (Severity, bool) {
+	text := lower(m.text())
+	for _, sample := range []string{"your", "abc123", "xxxx", "example", "my-", "<", "random", "abcd", "1234"} {
+		if strings.Contains(text, sample) {
+			return Low, true
+		}
+	}
+	if m.in.kind == fence || kindOf(Text{Path: m.path, Data: m.data}) == code {
+		return m.rule.severity.shift(1), true
+	}
+	return m.rule.severity, true
+}
+
+// samples are signs of a value that is there to be replaced.
+var samples = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(x{4,}|\*{3,}|\.\.\.|example|sample|dummy|fake|placeholder|redacted|your|changeme|replace|insert|1234567890|123456789|abcdefgh|test[_-]?(key|token)|<|0{8,}|todo|here)`)
+})
+
+func notSample(m match) (Severity, bool) { return m.rule.severity, !samples().MatchString(m.text()) }
+
+// ownProvider drops a key that goes to the service which gave it.
+func ownProvider(m match) (Severity, bool) {
+	text := lower(string(m.data[m.start:min(len(m.data), m.end+200)]))
+	for _, provider := range []string{"openai", "anthropic", "amazonaws", "github", "npmjs", "openrouter", "google"} {
+		if strings.Contains(text, provider+".com") || strings.Contains(text, provider+".ai") || strings.Contains(text, provider+"apis.com") {
+			return "", false
+		}
+	}
+	return m.rule.severity, true
+}
+
+// dnsSeverity tells the output of a command in a name from a mere variable.
+func dnsSeverity(m match) (Severity, bool) {
+	text := m.text()
+	if strings.Contains(text, "$(") || strings.Contains(text, "`") && !strings.Contains(text, "${") {
+		return Critical, true
+	}
+	if strings.HasPrefix(lower(text), "gethost") || strings.HasPrefix(lower(text), "dns.") || strings.HasPrefix(lower(text), "getaddr") {
+		return High, true
+	}
+	return Low, true
+}
+
+// notForbiddenBefore looks at the words before the match only.
+func notForbiddenBefore(m match) (Severity, bool) {
+	m.end = m.start
+	return m.rule.severity, !forbidden(m)
+}
+
+// notInCode makes what stands in a program or an example mere information.
+func notInCode(m match) (Severity, bool) {
+	if m.in.kind == fence || kindOf(Text{Path: m.path, Data: m.data}) != prose || inSpan(m.data, m.start) {
+		return Low, true
+	}
+	return m.rule.severity, true
+}
+
+// concealment keeps what is said to a model and drops what a program does.
+func concealment(m match) (Severity, bool) {
+	if m.in.kind == comment {
+		return Critical, true
+	}
+	if m.in.kind == fence && kindOf(Text{Path: m.path, Data: m.data}) == prose && m.in.lang != "" && m.in.lang != "markdown" && m.in.lang != "text" {
+		return "", false
+	}
+	return m.rule.severity, true
+}
+
+// remoteOrders raises instructions that are fetched again and again.
+func remoteOrders(m match) (Severity, bool) {
+	if forbidden(m) {
+		return "", false
+	}
+	around := m.data[max(0, m.start-300):min(len(m.data), m.end+200)]
+	if repeated().Match(around) {
+		return High, true
+	}
+	return m.rule.severity, true
+}
+
+var repeated = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(every \d+|every (hour|day|session|time|few)|heartbeat|periodic\w*|automatically|each (session|time|day)|regularly)\b`)
+})
+
+// hiddenOrder keeps hidden text that speaks to a model and wants something.
+func hiddenOrder(m match) (Severity, bool) {
+	text := m.text()
+	if m.in.kind == fence || !addressed().MatchString(text) || !wants().MatchString(text) {
+		return "", false
+	}
+	if forced().MatchString(text) {
+		return Critical, true
+	}
+	return m.rule.severity, true
+}
+
+var (
+	addressed = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(agents?|assistants?|ai|models?|claude|gpt|llms?|system|openclaw|clawdbot|you|your|instructions?|user)\b`)
+	})
+	wants = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(must|should|shall|always|never|execute|run|send|upload|post|read|output|ignore|disregard|fetch|download|append|install|do not|don't|before (responding|answering)|include)\b`)
+	})
+	forced = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(https?://|\bcurl\b|\bbase64\b|\.ssh|\.env\b|api[ _-]?keys?|credentials?|passwords?|secretly|silently|previous instructions|do not (tell|mention|inform|reveal)|without (asking|telling|informing))`)
+	})
+)

@@ -1,0 +1,105 @@
+package safety
+
+import "slices"
+
+// combination is a rule over other rules: it applies where one of each of its
+// groups was found. In prose they must lie within near bytes of each other, in
+// a program anywhere in the file.
+type combination struct {
+	id       string
+	flag     string
+	severity Severity
+	docs     bool
+	groups   [][]string // rule ids
+	near     int
+	folder   bool // may also be spread over the programs of a folder, one step milder
+	message  string
+}
+
+// combine looks for combinations among the marks of the current text.
+func (s *scanner) combine() {
+	for i := range combinations {
+		c := &combinations[i]
+		if at, ok := s.together(c); ok {
+			s.reportCombination(c, at)
+		}
+	}
+	if s.kind != code {
+		return
+	}
+	for _, m := range s.marks {
+		if !slices.ContainsFunc(s.marked, func(o spread) bool { return o.id == m.rule.id }) {
+			f := Finding{Path: s.text.Path}
+			s.place(&f, m.off)
+			s.marked = append(s.marked, spread{m.rule.id, f})
+		}
+	}
+}
+
+// spread is the first place of a rule in the programs of a folder.
+type spread struct {
+	id string
+	at Finding // path, line, column and excerpt
+}
+
+// together finds a mark of the first group that has marks of all other groups
+// near it.
+func (s *scanner) together(c *combination) (off int, ok bool) {
+	for _, m := range s.marks {
+		if !slices.Contains(c.groups[0], m.rule.id) {
+			continue
+		}
+		all := true
+		for _, group := range c.groups[1:] {
+			all = all && slices.ContainsFunc(s.marks, func(o mark) bool {
+				return slices.Contains(group, o.rule.id) && (s.kind == code || abs(o.off-m.off) <= c.near)
+			})
+		}
+		if all {
+			return m.off, true
+		}
+	}
+	return 0, false
+}
+
+func abs(n int) int { return max(n, -n) }
+
+func (s *scanner) reportCombination(c *combination, off int) {
+	r := rule{id: c.id, flag: c.flag, docs: c.docs, message: c.message}
+	s.report(view{}, &r, c.severity, off)
+}
+
+// across finds the combinations that are spread over several programs of the
+// folder. They are one step milder: the programs may have nothing to do with
+// each other.
+func (s *scanner) across() []Finding {
+	var found []Finding
+	for i := range combinations {
+		c := &combinations[i]
+		if at, ok := s.spreadOver(c); ok {
+			at.Rule, at.Flag, at.Severity, at.Message = c.id, c.flag, c.severity.shift(-1), c.message+" (in several files)"
+			found = append(found, at)
+		}
+	}
+	return found
+}
+
+// spreadOver is the place of a combination's first group, when all groups occur
+// and not all of them in that one file.
+func (s *scanner) spreadOver(c *combination) (at Finding, ok bool) {
+	if !c.folder {
+		return at, false
+	}
+	several := false
+	for i, group := range c.groups {
+		n := slices.IndexFunc(s.marked, func(m spread) bool { return slices.Contains(group, m.id) })
+		if n < 0 {
+			return at, false
+		}
+		if i == 0 {
+			at = s.marked[n].at
+		}
+		several = several || s.marked[n].at.Path != at.Path
+	}
+	return at, several
+}

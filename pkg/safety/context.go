@@ -1,0 +1,118 @@
+package safety
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// aboutAttacks matches the head of a skill whose subject is attacks: scanners,
+// reviews, hardening, penetration tests.
+var aboutAttacks = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(secur(e|ity)|audit\w*|scann?(er|ing|s)?|detect\w*|malware|injection|pen-?test\w*|penetration|red[- ]?team\w*|` +
+		`exploit\w*|vulnerab\w*|threats?|forensic\w*|harden\w*|privilege escalation|hack(ing|tricks)|ctf|guard(rails?)?|firewall|vetting|defen[cs]\w*)\b`)
+})
+
+// citing matches words that introduce an attack as an example or say that it is
+// to be refused.
+var citing = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(\b(detect\w*|blocks?|blocked|flags?|flagged|reject\w*|refuse\w*|malicious|suspicious|attack\w*|patterns?|dangerous|` +
+		`unsafe|examples?|e\.g\.|such as|signs? of|phrases?|red flags?|injections?|avoid|watch for|look for|looks? like|scan for|check for|indicators?|attempts?|forbidden|prohibited|vulnerab\w*|phish\w*|scams?|untrusted)\b|❌|🚫|⛔|🔴|🚩)`)
+})
+
+// isDefensive reports whether the skill's own description is about attacks. It
+// only ever softens rules that are about words; what would really run is judged
+// as before, because anybody can write "security" into a description.
+func isDefensive(texts []Text) bool {
+	for _, t := range texts {
+		if base := strings.ToLower(path.Base(t.Path)); t.Path == "" || base == "skill.md" {
+			return len(aboutAttacks().FindAllIndex(head(t.Data), 2)) >= 2
+		}
+	}
+	return false
+}
+
+// head is where a skill says what it is: the frontmatter and the first lines.
+func head(text []byte) []byte { return text[:min(len(text), 1200)] }
+
+// lowered says by how many steps a finding at off is milder because the place
+// speaks about attacks: one when the skill as a whole does, one when the words
+// before it introduce a citation, one more when it is put in quotation marks.
+func (s *scanner) lowered(off int) int {
+	steps := 0
+	if s.defensive {
+		steps++
+	}
+	if before, cited := s.cites(off); cited {
+		steps++
+		if quoted(before) {
+			steps++
+		}
+	}
+	return steps
+}
+
+// cites looks at the line up to off and the few lines above it.
+func (s *scanner) cites(off int) (before []byte, cited bool) {
+	text := s.text.Data
+	start := bytes.LastIndexByte(text[:off], '\n') + 1
+	before = text[start:off]
+	from := max(0, start-300)
+	return before, citing().Match(text[from:off])
+}
+
+// quoted reports whether a quotation is open at the end of a line's beginning.
+func quoted(before []byte) bool {
+	return bytes.Count(before, []byte(`"`))%2 == 1 || bytes.Count(before, []byte("`"))%2 == 1 ||
+		bytes.Count(before, []byte("“")) > bytes.Count(before, []byte("”"))
+}
+
+// excerpt is the line that starts at start, cut to size around off, with what
+// cannot be seen written as escapes and secrets masked.
+func excerpt(text []byte, start, off int) string {
+	end := len(text)
+	if i := bytes.IndexAny(text[start:], "\r\n"); i >= 0 {
+		end = start + i
+	}
+	lead, tail := "", ""
+	if from := off - excerptSize/4; from > start && end-start > excerptSize {
+		start, lead = from, "…"
+	}
+	if end-start > excerptSize {
+		end, tail = start+excerptSize, "…"
+	}
+	for start > 0 && start < end && !utf8.RuneStart(text[start]) {
+		start++
+	}
+	line := strings.ToValidUTF8(string(text[start:end]), "")
+	return lead + maskSecrets(strings.TrimSpace(visible(line))) + tail
+}
+
+// visible writes control and format characters as <U+XXXX>.
+func visible(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\t':
+			b.WriteByte(' ')
+		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r >= 0xE0000:
+			b.WriteString(codepoint(r))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func codepoint(r rune) string {
+	const hex = "0123456789ABCDEF"
+	digits := []byte{}
+	for ; r > 0 || len(digits) < 4; r >>= 4 {
+		digits = append([]byte{hex[r&15]}, digits...)
+	}
+	return "<U+" + string(digits) + ">"
+}

@@ -1,0 +1,166 @@
+package safety
+
+import (
+	"bytes"
+	"path"
+	"strings"
+)
+
+// kind tells how a file is read.
+type kind uint8
+
+const (
+	prose kind = iota // Markdown and other text for people and models
+	code              // programs
+	data              // settings and the like: rules for prose and for code apply
+)
+
+// part tells what a stretch of a prose file is.
+type part uint8
+
+const (
+	plain part = iota
+	front
+	fence
+	comment // an HTML comment: a model reads it, a person does not see it
+)
+
+// region is a stretch of a text. lang is the word behind a fence.
+type region struct {
+	kind       part
+	start, end int
+	lang       string
+}
+
+// kindOfExt knows the extensions of programs and settings; the rest is prose.
+func kindOfExt(ext string) kind {
+	switch ext {
+	case ".py", ".pyw", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".sh", ".bash", ".zsh", ".fish",
+		".ps1", ".psm1", ".bat", ".cmd", ".vbs", ".rb", ".pl", ".php", ".lua", ".go", ".rs", ".java", ".kt",
+		".swift", ".c", ".h", ".cc", ".cpp", ".cs", ".r", ".scpt", ".applescript", ".command", ".awk", ".ipynb", ".mk", ".sql":
+		return code
+	case ".json", ".jsonc", ".json5", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".xml", ".plist",
+		".service", ".env", ".csv", ".svg", ".html", ".htm", ".properties", ".lock":
+		return data
+	}
+	return prose
+}
+
+// kindOf tells a file's kind from its name, else from its first line.
+func kindOf(t Text) kind {
+	base := strings.ToLower(path.Base(t.Path))
+	if k := kindOfExt(path.Ext(base)); k != prose {
+		return k
+	}
+	switch base {
+	case "makefile", "dockerfile", "containerfile", "rakefile", "justfile", "jenkinsfile":
+		return code
+	}
+	if bytes.HasPrefix(t.Data, []byte("#!")) {
+		return code
+	}
+	if strings.HasPrefix(base, ".") && path.Ext(base) == base {
+		return data
+	}
+	return prose
+}
+
+// regionsOf cuts a text into its parts, in order and without gaps.
+func regionsOf(text []byte, k kind) []region {
+	if k != prose {
+		return []region{{kind: plain, end: len(text)}}
+	}
+	c := cutter{text: text}
+	for pos := 0; pos < len(text); {
+		end := len(text)
+		if i := bytes.IndexByte(text[pos:], '\n'); i >= 0 {
+			end = pos + i + 1
+		}
+		c.line(pos, end)
+		pos = end
+	}
+	c.push(len(text))
+	return c.regions
+}
+
+// cutter is the state of regionsOf.
+type cutter struct {
+	text    []byte
+	regions []region
+	open    region // the region being read; its end is not yet known
+	marker  string // what closes the open fence
+}
+
+// push closes the open region at end.
+func (c *cutter) push(end int) {
+	if end > c.open.start {
+		c.open.end = end
+		c.regions = append(c.regions, c.open)
+	}
+	c.open = region{kind: plain, start: end}
+}
+
+// line takes one line, text[pos:end].
+func (c *cutter) line(pos, end int) {
+	trimmed := strings.TrimSpace(string(c.text[pos:end]))
+	switch c.open.kind {
+	case front:
+		if trimmed == "---" {
+			c.push(end)
+		}
+	case fence:
+		if strings.HasPrefix(trimmed, c.marker) && strings.Trim(trimmed, c.marker[:1]) == "" {
+			c.push(end)
+		}
+	case comment:
+		c.comments(pos, end)
+	default:
+		if pos == 0 && strings.TrimPrefix(trimmed, "\ufeff") == "---" {
+			c.open.kind = front
+			return
+		}
+		if c.marker = fenceMarker(trimmed); c.marker != "" {
+			c.push(pos)
+			c.open.kind, c.open.lang = fence, strings.ToLower(strings.Trim(trimmed, "`~ {}"))
+			return
+		}
+		c.comments(pos, end)
+	}
+}
+
+// comments opens and closes HTML comments within a line.
+func (c *cutter) comments(pos, end int) {
+	for pos < end {
+		mark, step := "<!--", 0
+		if c.open.kind == comment {
+			mark, step = "-->", 3
+		}
+		i := bytes.Index(c.text[pos:end], []byte(mark))
+		if i < 0 {
+			return
+		}
+		pos += i + step
+		closing := c.open.kind == comment
+		c.push(pos)
+		if !closing {
+			c.open.kind = comment
+			pos += len(mark)
+		}
+	}
+}
+
+// fenceMarker is the run of backticks or tildes that opens a code block.
+func fenceMarker(line string) string {
+	for _, m := range []string{"`", "~"} {
+		if n := len(line) - len(strings.TrimLeft(line, m)); n >= 3 && !(m == "`" && strings.Contains(line[n:], "`")) {
+			return line[:n]
+		}
+	}
+	return ""
+}
+
+// inSpan reports whether an offset lies in `code` on its line.
+func inSpan(text []byte, off int) bool {
+	start := bytes.LastIndexByte(text[:off], '\n') + 1
+	return bytes.Count(text[start:off], []byte("`"))%2 == 1
+}

@@ -1,0 +1,146 @@
+package safety
+
+import "strings"
+
+// codeRules find program text that hides what it runs, or runs what others
+// give it.
+var codeRules = []rule{
+	{
+		id: "runs-decoded-text", flag: FlagObfuscation, severity: Critical, docs: true,
+		lits: []string{"b64decode", "base64.", "atob(", "fromhex", "unhexlify", "buffer.from", "decompress", "marshal.loads", "codecs.decode", "fromcharcode", "rot13", "rot_13", "frombase64string", "base64_decode", "b32decode", "b85decode", "a85decode", "decode64"},
+		back: 200, ahead: 120,
+		expr: `(?:^|[^.\w])(?:exec|eval|execSync|Function|os\.system|os\.popen|subprocess\.\w+|vm\.runIn\w+|setTimeout|iex|invoke-expression|child_process\.exec\w*|compile|shell_exec|system|assert)\s*\(?\s*[^\n;#]{0,160}?(?:b64decode|b32decode|b85decode|a85decode|\batob\s*\(|fromhex|unhexlify|Buffer\.from\s*\([^\n]{1,2000}?,\s*['"](?:base64|hex)|zlib\.decompress|decompress\s*\(|marshal\.loads|codecs\.decode|fromCharCode|rot_?13|FromBase64String|base64_decode|decode64)` +
+			`|\bnew Function\s*\([^\n]{0,60}?(?:atob|Buffer\.from|fromCharCode)`,
+		message: "decodes a text and runs it as a program",
+	},
+	{
+		id: "runs-fetched-text", flag: FlagExecution, severity: Critical, docs: true,
+		lits: []string{"requests.get", "urlopen", "httpx.get", "fetch(", "axios.get", "urllib", "http.get", "https.get", "urlretrieve"},
+		back: 120, ahead: 60,
+		expr:    `(?:^|[^.\w])(?:exec|eval|new Function|Function|vm\.runIn\w+|compile)\s*\(\s*[^\n;#]{0,100}?(?:requests\.get|urlopen|httpx\.get|\bfetch\s*\(|axios\.get|https?\.get)`,
+		message: "runs what it fetches from the network",
+	},
+	{
+		id: "evaluates-input", flag: FlagExecution, severity: Medium, place: inScript, docs: true, check: evalSeverity,
+		lits: []string{"eval(", "exec(", "eval (", "new function(", "exec ("},
+		back: 30, ahead: 120,
+		expr:    `(?:^|[^.\w"'\x60])(?:eval|exec|new Function)\s*\(\s*(?:[a-z_][\w.]*\b|f["']|["'][^"'\n]*["']\s*[+%]|\x60[^\x60\n]*\$\{)[^\n]{0,100}`,
+		message: "runs a text that it is given as a program",
+	},
+	{
+		id: "shell-injection", flag: FlagExecution, severity: Medium, place: inScript, docs: true,
+		lits: []string{"os.system", "os.popen", "shell=true", "shell = true", "execsync", "exec(", "child_process", "shell: true", "getoutput"},
+		back: 240, ahead: 200,
+		expr: `\bos\.(?:system|popen)\s*\(\s*(?:[fF]r?["']|["'][^"'\n]*["']\s*(?:\+|%|\.format)|[a-z_]\w*\s*[,)+]|[a-z_]\w*\.)` +
+			`|\bsubprocess\.\w+\(\s*(?:[fF]r?["']|["'][^"'\n]*["']\s*(?:\+|%|\.format)|[a-z_]\w*)[^\n]{0,200}?(?:\n[^\n]{0,120}){0,4}?shell\s*=\s*True|\bsubprocess\.getoutput\(\s*[fa-z]` +
+			`|\bexec(?:Sync)?\s*\(\s*(?:\x60[^\x60\n]*\$\{|["'][^"'\n]*["']\s*\+)`,
+		message: "puts a value into a shell command without quoting it",
+	},
+	{
+		id: "sql-injection", flag: FlagExecution, severity: Medium, place: inScript,
+		lits: []string{"select ", "insert into", "delete from", "update ", "drop table"},
+		back: 60, ahead: 160,
+		expr: `(?:execute|executemany|query|raw|executescript|exec)\s*\(\s*(?:[fF]["']{1,3}|\x60)\s*(?:select|insert|update|delete|drop)\b[^"'\n\x60]{0,120}\{` +
+			`|(?:query|sql|stmt|statement|q)\s*=\s*[fF]["']{1,3}\s*(?:select|insert|update|delete|drop)\b[^\n\x60]{0,120}\{` +
+			`|(?:=|\()\s*["']\s*(?:select\s[^"'\n]{0,80}\sfrom|insert into|update\s\S+\sset|delete from)\b[^"\n]{0,100}["']\s*(?:\+|%\s|\.format\()`,
+		message: "puts a value into a database statement without binding it",
+	},
+	{
+		id: "unsafe-pickle", flag: FlagExecution, severity: Medium, place: inScript, docs: true, check: pickleSeverity,
+		lits: []string{"pickle.load", "__reduce__", "marshal.load", "dill.load", "yaml.load(", "yaml.unsafe_load", "node-serialize", "unserialize("},
+		back: 200, ahead: 300,
+		expr:    `\b(?:c?pickle|dill|cloudpickle|marshal)\.loads?\s*\([^\n]*|def\s+__reduce__\s*\((?s:.{0,300})|\byaml\.(?:unsafe_load|load)\s*\([^\n]*|node-serialize|\bunserialize\s*\(\s*[$a-z][^\n]*`,
+		message: "loads a format that can run programs while it is read",
+	},
+	{
+		id: "builtin-by-name", flag: FlagObfuscation, severity: High, docs: true,
+		lits: []string{"getattr(", "__import__", "globals()", "__builtins__", "require(", "process[", "globalthis[", "global[", "importlib", "constructor("},
+		back: 20, ahead: 120, place: inCode,
+		expr: `\bgetattr\s*\(\s*(?:__builtins__|builtins|__import__\([^)\n]*\)|os|subprocess|sys\.modules\[[^\]\n]*\])\s*,\s*["'](?:system|popen|exec|eval|call|run|environ|__import__)` +
+			`|\b__import__\s*\(\s*["'](?:os|subprocess|socket|pty|base64|ctypes|marshal)["']\s*\)|\b__builtins__\s*(?:\[|\.__dict__)|globals\(\)\s*\[\s*["'](?:__builtins__|eval|exec)|(?:globalThis|global|window|process\.mainModule)\s*\[\s*["'](?:eval|require|Function|constructor|process)` +
+			`|\brequire\s*\(\s*(?:atob|Buffer\.from|\[|String\.|\w+\.split|["'][^"'\n]*["']\s*\+)|\]\s*\(\s*["'](?:child_process|fs|https?|os)["']\s*\)|constructor\.constructor\s*\(`,
+		message: "calls a function by a name it puts together, to pass unseen",
+	},
+	{
+		id: "packed-program", flag: FlagObfuscation, severity: High, docs: true, check: packed,
+		lits:    []string{"_0x", "eval(function(p,a,c,k", "\\x6", "pyarmor", "__pyarmor__", "jjencode", "ﾟωﾟ"},
+		back:    10,
+		ahead:   400,
+		expr:    `eval\(function\(p,a,c,k|\b_0x[0-9a-f]{4,}\b(?s:.{0,300}?)\b_0x[0-9a-f]{4,}\b|__pyarmor__`,
+		message: "is a packed program that nobody can review",
+	},
+	{
+		id: "climbs-out", flag: FlagCredentials, severity: Medium, docs: true, place: inCode,
+		lits:    []string{"../../../", `..\..\..\`},
+		ahead:   40,
+		expr:    `(?:\.\./){3,}(?:etc|root|home|proc|var|Users)/\S+|(?:\.\.\\){3,}windows`,
+		message: "reaches for files outside its own folder",
+	},
+	{
+		id: "trigger-phrase", flag: FlagExecution, severity: High, place: inScript,
+		lits: []string{"exec(", "eval(", "os.system", "subprocess", "execsync", "popen("},
+		back: 260, ahead: 60, check: secretWord,
+		expr:    `\bif\s*\(?\s*(?:["'][\w:!@#-]{6,60}["']\s+in\s+\w+|\w+(?:\.\w+)*\.(?:includes|startsWith|startswith|endswith)\(\s*["'][\w:!@#-]{6,60}["']\s*\)|\w+\s*={2,3}\s*["'][\w:!@#-]{10,60}["'])(?s:.{0,200}?)(?:^|[^.\w])(?:exec|eval|os\.system|subprocess\.\w+|execSync|os\.popen)\s*\(`,
+		message: "runs something when a secret word occurs",
+	},
+	{
+		id: "time-bomb", flag: FlagObfuscation, severity: Medium, place: inScript, docs: true,
+		lits: []string{"datetime", "date.now", "time.time", "new date", "gethours", "date.today", "getmonth"},
+		back: 40, ahead: 160,
+		expr:    `(?:datetime\.(?:now|today|utcnow)\([^)\n]*\)|date\.today\(\)|\b(?:now|today)\b)\s*(?:>=?|<=?)\s*(?:datetime\.)?(?:datetime|date)\(\s*20\d\d|(?:Date\.now\(\)|time\.time\(\)|\bnow\b)\s*>=?\s*(?:new Date\(\s*["']?20\d\d|1[6-9]\d{8,11}\b|(?:\w*(?:TRIGGER|ACTIVAT|DETONAT|BOMB|START)\w*))|new Date\(\)\s*>=?\s*new Date\(\s*["']20\d\d`,
+		message: "does something else from a certain day on",
+	},
+	{
+		id: "looks-for-observers", flag: FlagObfuscation, severity: Medium, place: inScript, docs: true,
+		lits: []string{"/.dockerenv", "/proc/1/cgroup", "vmware", "virtualbox", "vbox", "sandbox", "isdebuggerpresent", "sys.gettrace", "cuckoo", "wireshark", "ci\"", "analysis"},
+		back: 60, ahead: 60,
+		expr:    `/\.dockerenv|/proc/1/cgroup|IsDebuggerPresent|sys\.gettrace\(\)|(?:hostname|gethostname\(\)|platform\.node\(\)|uname|environ|env)\b[^\n]{0,80}?(?:sandbox|vmware|virtualbox|\bvbox\b|cuckoo|analysis|malware|honeypot)|(?:sandbox|cuckoo|honeypot|is_?vm|is_?analysis)\w*\s*\(\s*\)\s*[:)]?\s*(?:\{|\n)?\s*(?:return|sys\.exit|process\.exit|exit)`,
+		message: "behaves differently where it is watched",
+	},
+}
+
+// evalSeverity tells an expression evaluator with its hands tied from one that
+// takes anything.
+func evalSeverity(m match) (Severity, bool) {
+	text := lower(m.text())
+	switch {
+	case strings.Contains(text, "__builtins__") && (strings.Contains(text, "{}") || strings.Contains(text, "none")):
+		return Low, true
+	case containsAny(text, "input(", "sys.argv", "request.", "process.argv", "stdin", "user_input", "userinput", "req.body", "req.query"):
+		return High, true
+	case strings.Contains(text, "compile(") || strings.Contains(text, "open("):
+		return Low, true
+	}
+	return m.rule.severity, true
+}
+
+func pickleSeverity(m match) (Severity, bool) {
+	text := lower(m.text())
+	switch {
+	case strings.Contains(text, "__reduce__"):
+		if containsAny(text, "os.system", "subprocess", "popen", "exec", "eval", "__import__") {
+			return Critical, true
+		}
+		return "", false
+	case strings.HasPrefix(text, "yaml") && containsAny(text, "safeloader", "safe_load", "baseloader", "fullloader"):
+		return "", false
+	case containsAny(text, "b64decode", "requests.", "urlopen", "fromhex", ".content", "recv("):
+		return Critical, true
+	case strings.HasPrefix(text, "yaml"):
+		return Low, true
+	}
+	return m.rule.severity, true
+}
+
+// packed asks for more than one odd name.
+func packed(m match) (Severity, bool) {
+	if text := m.text(); strings.HasPrefix(text, "_0x") {
+		return m.rule.severity, strings.Count(string(m.data), "_0x") >= 8
+	}
+	return m.rule.severity, true
+}
+
+// secretWord drops the words that ordinary programs compare with.
+func secretWord(m match) (Severity, bool) {
+	return m.rule.severity, !containsAny(m.text(), "__main__", "win32", "darwin", "linux", "--")
+}

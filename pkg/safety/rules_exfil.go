@@ -1,0 +1,115 @@
+package safety
+
+const (
+	// catchers are hosts whose one purpose is to show what was sent to them.
+	catchers = `(?:webhook\.site|requestbin\.(?:com|net)|[\w-]+\.(?:m\.)?pipedream\.net|requestcatcher\.com|[\w-]+\.requestcatcher\.com|interact\.sh|oast\.(?:pro|live|site|online|fun|me)|burpcollaborator\.net|[\w-]+\.beeceptor\.com|hookbin\.com|dnslog\.cn|hookdeck\.com|webhook\.cool|requestinspector\.com|typedwebhook\.tools)`
+	// tunnels and drops lead to a machine or a file that nobody has to answer for.
+	tunnels = `(?:[\w-]+\.ngrok(?:-free)?\.(?:io|app|dev)|[\w-]+\.loca\.lt|[\w-]+\.serveo\.net|[\w-]+\.trycloudflare\.com|transfer\.sh|file\.io|0x0\.st|bashupload\.com|temp\.sh|gofile\.io|termbin\.com|paste\.rs|ix\.io|sprunge\.us|pastebin\.com/api|oshi\.at|catbox\.moe)`
+	// foreign are files with the secrets of other programs.
+	foreign  = `(?:\.ssh/(?:id_\w+|\*|config|identity)|\.ssh/?(?:["'\s)]|$)|\.aws/credentials|\.aws/?(?:["'\s)]|$)|\.gnupg|\.kube/config|\.docker/config\.json|\.netrc|\.git-credentials|\.npmrc|\.pypirc|application_default_credentials|gcloud/credentials|\.azure/|/etc/shadow|/etc/passwd|\.bash_history|\.zsh_history|\.password-store|Login Data|logins\.json|key4\.db|cookies\.sqlite|wallet\.dat|auth-profiles\.json|\.claude/\.credentials|\.clawdbot/\.env|\.openclaw/\.env|\.clawdbot/credentials|\.openclaw/credentials|keychain-db|login\.keychain)`
+	secretly = `(?:api[ _-]?keys?|credentials?|secrets?|passwords?|private[ _-]keys?|ssh[ _-]keys?|(?:access|auth\w*|bearer|session|api|bot|oauth)[ _-]tokens?|environment variables?|env(?:ironment)?[ _]vars?|\.env\b|seed phrases?|recovery phrases?|mnemonics?|(?:session|browser|auth\w*) cookies?|key ?chain|\w*_(?:API_)?(?:KEY|TOKEN|SECRET)\b)`
+	personal = `(?:conversation|chat (?:history|logs?)|user(?:'s)? (?:messages?|prompts?|data|files?|inputs?|quer(?:y|ies))|session (?:data|transcripts?|logs?)|memory files?|MEMORY\.md|SOUL\.md|USER\.md|clipboard|browsing history|full context|system prompt|message history|transcripts?|source code|file contents?|document contents?)`
+	sendVerb = `(?:send(?:s|ing)?|upload(?:s|ing)?|post(?:s|ing)?|forward(?:s|ing)?|transmit(?:s|ting)?|submit(?:s|ting)?|shar(?:e|es|ing)|exfiltrat(?:e|es|ing)|deliver|e-?mail|leak|sync|relay|beacon|report|output|copy)`
+	awayTo   = `(?:https?://|\bwebhook|\bendpoints?\b|\b(?:remote|external|our|my|this|logging|analytics|telemetry|collection|verification|backup) (?:\w+ )?(?:server|service|host|url|address|site|api)\b|\bserver at\b|[\w.-]+@[\w-]+\.\w+|\btelegram\b|\bdiscord\b)`
+)
+
+// exfilRules find data that leaves the machine where it should not.
+var exfilRules = []rule{
+	{
+		id: "request-catcher", flag: FlagExfiltration, severity: Medium, docs: true, check: sentInCode,
+		lits: []string{"webhook.site", "requestbin", "pipedream.net", "requestcatcher", "interact.sh", "oast.", "burpcollaborator", "beeceptor", "hookbin", "dnslog.cn", "hookdeck", "webhook.cool", "requestinspector", "typedwebhook"},
+		back: 80, ahead: 80,
+		expr:    `(?:https?://)?\b` + catchers + `(?:/[\w-]+)?`,
+		message: "talks to a host that collects whatever is sent to it",
+	},
+	{
+		id: "tunnel-or-drop", flag: FlagExfiltration, severity: Medium, docs: true, check: sentInCode,
+		lits: []string{"ngrok", "loca.lt", "serveo.net", "trycloudflare", "transfer.sh", "file.io", "0x0.st", "bashupload", "temp.sh", "gofile.io", "termbin.com", "paste.rs", "ix.io", "sprunge.us", "pastebin.com/api", "oshi.at", "catbox.moe"},
+		back: 80, ahead: 80,
+		expr:    `(?:https?://|\bnc\s+|@|\s)` + tunnels + `\b`,
+		message: "talks to a tunnel or an anonymous file drop",
+	},
+	{
+		id: "chat-webhook", flag: FlagExfiltration, severity: High,
+		lits: []string{"/api/webhooks/", "api.telegram.org/bot", "hooks.slack.com/services/"},
+		back: 20, ahead: 120, check: notSample,
+		expr:    `discord(?:app)?\.com/api/webhooks/\d{15,}/[\w-]{30,}|api\.telegram\.org/bot\d{6,}:[\w-]{30,}|hooks\.slack\.com/services/T\w{7,}/B\w{7,}/\w{20,}`,
+		message: "carries a chat channel of its author to send to",
+	},
+	{
+		id: "secret-file-sent", flag: FlagExfiltration, severity: Critical, docs: true,
+		lits: []string{".ssh", ".aws", ".gnupg", ".kube/", ".docker/", ".netrc", ".git-credentials", ".npmrc", ".pypirc", "application_default", "gcloud/cred", ".azure/", "/etc/shadow", "/etc/passwd", "_history", "login data", "logins.json", "key4.db", "cookies.sqlite", "wallet.dat", "auth-profiles", ".credentials", ".clawdbot/", ".openclaw/", "keychain", ".password-store", ".env"},
+		also: []string{"curl", "wget", "nc ", "ncat", "socat", "netcat", "invoke-", "scp "},
+		back: 300, ahead: 240,
+		expr: foreign + `[^\n]{0,200}?\|[^\n]{0,120}?\b(?:curl|wget|nc|ncat|netcat|socat|openssl\s+s_client)\b` +
+			`|\b(?:curl|wget|invoke-\w+|iwr|irm)\b[^\n]{0,300}?(?:@["']?|\$\(\s*(?:cat|base64|<|tar|head|gzip)[^\n)]{0,80}?|\x60(?:cat|base64)[^\n]{0,80}?|\s(?:-T|--upload-file|--post-file)[ =]["']?|-infile\s+["']?)[^\s\n'"]{0,60}` + foreign +
+			`|\b(?:curl|wget)\b[^\n]{0,300}?(?:=@|\s@|"@|'@|\s-T\s|--upload-file[ =]|--post-file[ =])["']?[^\s\n'"]{0,60}\.env\b` +
+			`|\b(?:cat|base64)\s[^\n|]{0,60}\.env\b[^\n]{0,60}\|[^\n]{0,60}\b(?:curl|nc|ncat|wget)\s` +
+			`|\b(?:nc|ncat|netcat)\s[^\n]{0,80}<\s*\S{0,60}` + foreign +
+			`|\bscp\s+(?:-\w\s+)*(?:-r\s+)?\S{0,40}` + foreign + `\S*\s+\S+@\S+:`,
+		message: "sends a file of secrets away",
+	},
+	{
+		id: "environment-sent", flag: FlagExfiltration, severity: Critical, docs: true,
+		lits: []string{"printenv", "env |", "env|", "(env)", "$(env", "`env", "set |", "export -p", "get-childitem env:", "gci env:"},
+		also: []string{"curl", "wget", "nc ", "ncat", "invoke-", "dig ", "http"},
+		back: 300, ahead: 240,
+		expr: `\b(?:printenv|env|set|export\s+-p|get-childitem\s+env:|gci\s+env:)\s*\|[^\n]{0,200}?\b(?:curl|wget|nc|ncat|invoke-\w+|irm|iwr)\b` +
+			`|\b(?:curl|wget|nc|invoke-\w+|irm|iwr)\b[^\n]{0,300}?(?:\$\(|\x60)\s*(?:printenv|env|set|export\s+-p)\s*(?:\||\)|\x60)`,
+		message: "sends the environment, with the keys in it, away",
+	},
+	{
+		id: "key-in-body", flag: FlagExfiltration, severity: High, docs: true, check: ownProvider,
+		lits: []string{"openai_api_key", "anthropic_api_key", "aws_secret", "aws_access", "github_token", "gh_token", "npm_token", "openrouter_api_key", "gemini_api_key", "clawdbot_", "openclaw_", "private_key", "ssh_private"},
+		also: []string{"curl", "wget"},
+		back: 300, ahead: 60,
+		expr:    `\b(?:curl|wget)\b[^\n]{0,300}?\s(?:-d|--data(?:-\w+)?|-F|--form|--post-data)[ =][^\n]{0,200}?\$\{?(?:OPENAI_API|ANTHROPIC_API|AWS_SECRET|AWS_ACCESS|GITHUB|GH|NPM|OPENROUTER_API|GEMINI_API|CLAWDBOT|OPENCLAW|PRIVATE|SSH_PRIVATE)_\w*`,
+		message: "sends a key in the body of a request, where a service that it is for does not expect it",
+	},
+	{
+		id: "dns-exfiltration", flag: FlagExfiltration, severity: Critical, docs: true,
+		lits: []string{"dig ", "nslookup", "host ", "ping ", "drill ", "gethostbyname", "getaddrinfo", "dns.lookup", "dns.resolve", "resolve-dnsname"},
+		back: 2, ahead: 200, check: dnsSeverity,
+		expr: `\b(?:dig|nslookup|host|ping|drill|resolve-dnsname)\s[^\n]{0,80}?(?:\$\([^\n]{1,120}?\)|\x60[^\x60\n]{1,80}\x60|\$\{?\w+\}?)\.[a-z0-9-]+(?:\.[\w-]+)*\.?[a-z]{2,}` +
+			`|\b(?:gethostbyname|getaddrinfo)\(\s*(?:f["'][^"'\n]*\{[^}\n]+\}[\w.-]*\.[\w.-]+["']|[\w.\[\]()]+\s*\+\s*["']\.[\w.-]+)` +
+			`|\bdns\.(?:lookup|resolve\w*)\(\s*\x60[^\x60\n]*\$\{[^}\n]+\}\.[\w.-]+`,
+		message: "puts data into names that it looks up: a way out past firewalls",
+	},
+	{
+		id: "image-exfiltration", flag: FlagExfiltration, severity: High, docs: true,
+		lits: []string{"]("}, also: []string{"http"},
+		back: 80, ahead: 320,
+		expr:    `!\[[^\]\n]{0,80}\]\(\s*https?://[^)\s]{0,200}[?&=/](?:\{\{?|<|\$\{?|%7b|\[)[^)\s]{0,30}(?:data|secret|key|token|conversation|history|context|env|content|summary|message|prompt|password|base64|user_|encoded|answer)`,
+		message: "hides data of the conversation in the address of an image",
+	},
+	{
+		id: "asks-to-send-secrets", flag: FlagExfiltration, severity: High, docs: true, check: secretsSent,
+		lits: []string{"api key", "api_key", "api-key", "apikey", "credential", "secret", "password", "private key", "ssh key", "token", "environment var", "env var", ".env", "seed phrase", "recovery phrase", "mnemonic", "cookie", "keychain", "_key", "_secret"},
+		also: []string{"send", "upload", "post", "forward", "transmit", "submit", "shar", "exfiltrat", "deliver", "email", "e-mail", "leak", "sync", "relay", "beacon", "report", "output", "copy"},
+		back: 160, ahead: 200,
+		expr:    `\b` + sendVerb + `\b[^.\n|]{0,80}?\b` + secretly + `[^\n|]{0,100}?\b(?:to|at|via|using|with|through|into)\b[^.\n|]{0,60}?` + awayTo,
+		message: "asks to send keys, passwords or the environment somewhere",
+	},
+	{
+		id: "asks-to-send-data", flag: FlagExfiltration, severity: Medium, docs: true, check: notForbidden,
+		lits: []string{"conversation", "chat history", "chat log", "user data", "user's data", "user message", "user's message", "user prompt", "user input", "user file", "user's file", "user quer", "user's quer", "user's input", "session data", "session transcript", "session log", "memory file", "memory.md", "soul.md", "user.md", "clipboard", "browsing history", "full context", "system prompt", "message history", "transcript", "source code", "file content", "document content"},
+		also: []string{"https://", "http://", "webhook"},
+		back: 120, ahead: 200,
+		expr:    `\b` + sendVerb + `\b[^.\n|]{0,80}?\b` + personal + `[^\n|]{0,80}?\b(?:to|at)\b[^.\n|]{0,30}?https?://[^\s\x60)"']+`,
+		message: "asks to send the conversation or the user's data somewhere",
+	},
+	{
+		id: "collects-secrets", flag: FlagExfiltration, severity: "", check: notForbidden,
+		lits: []string{"api key", "api_key", "credential", "secret", "password", "private key", "ssh key", "token", "environment var", "env var", "auth-profiles", ".env", "seed phrase", "mnemonic", "cookie"},
+		back: 100, ahead: 40,
+		expr:    `\b(?:gather|collect|list|compile|read|check|harvest|extract|scan|find|search|locate|look|include|grab|retrieve|dump|document|enumerate)\b[^.\n]{0,60}?\b(?:all|any|available|current|every|your|existing|stored|the user'?s|environment)\b[^.\n]{0,50}?(?:` + secretly + `|auth-profiles)`,
+		message: "collects secrets",
+	},
+	{
+		id: "sends-result", flag: FlagExfiltration, severity: "", check: notForbidden,
+		lits: []string{"https://", "http://", "endpoint"},
+		back: 80, ahead: 20,
+		expr:    `\b(?:send|post|submit|upload|share|forward|transmit)\s+(?:it|them|this|these|the (?:report|results?|output|data|findings|list|collected|file|summary|archive)|everything|all)\b[^.\n]{0,60}?(?:to|at|with)\b[^.\n]{0,40}?(?:https?://|endpoint)`,
+		message: "sends a result away",
+	},
+}

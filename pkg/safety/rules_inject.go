@@ -1,0 +1,125 @@
+package safety
+
+const (
+	orders = `(?:instructions?|rules?|guidelines?|prompts?|directives?|constraints?|restrictions?|polic(?:y|ies)|training|programming|protocols?|guard ?rails?|messages?|context)`
+	people = `(?:the )?(?:users?|humans?|owners?|operators?|victims?|anyone|customers?)`
+)
+
+// injectRules find words that are aimed at the model against its user.
+var injectRules = []rule{
+	{
+		id: "override-instructions", flag: FlagInjection, severity: Critical, docs: true, check: notForbidden,
+		lits: []string{"ignore", "disregard", "forget", "override", "bypass", "discard", "supersede"},
+		back: 2, ahead: 120,
+		expr: `\b(?:ignore|disregard|forget|override|bypass|discard|supersede)s?\s+(?:(?:all|any|every|each|of|the|my|your|these|those|other|and)\s+){0,4}(?:previous|previously|prior|above|earlier|preceding|system|original|safety|security|developer|initial|existing)\s+(?:(?:given|system|safety|user|and|or|security|developer|ethical|content)\s+){0,2}` + orders + `\b` +
+			`|\b(?:ignore|disregard|forget|bypass|override)\s+(?:all\s+|any\s+)?(?:of\s+)?your\s+(?:\w+\s+){0,2}?(?:instructions?|guidelines?|rules|programming|training|restrictions|safety\b|prompt|polic)` +
+			`|\b(?:forget|disregard|ignore)\s+(?:everything|anything|all)\s+(?:you|that|above|before|previous|prior|i |we )`,
+		message: "tells the model to drop the instructions it works under",
+	},
+	{
+		id: "mode-switch", flag: FlagInjection, severity: High, docs: true,
+		lits: []string{"you are now", "you're now", "mode enabled", "mode activated", "mode engaged", "developer mode", "god mode", "dan mode", "jailbreak", "unrestricted", "do anything now", "maintenance mode", "act as if you have no"},
+		back: 30, ahead: 100,
+		expr: `\byou(?:'re| are) now\s+(?:in |an? |the |operating |running |under )*(?:\w+\s+){0,2}?(?:unrestricted|jailbroken|DAN\b|root\b|admin\w*|developer mode|god mode|maintenance mode|debug mode|unfiltered|free from|without (?:any )?restrictions|evil)` +
+			`|\b(?:developer|god|DAN|jailbreak|unrestricted|unfiltered|sudo|admin)\s+mode\s*(?:is\s+)?(?:enabled|activated|on\b|engaged)|\b(?:enter|enable|activate|switch (?:in)?to)\s+(?:\w+\s+)?(?:god|DAN|jailbreak|unrestricted|unfiltered)\s+mode|\bdo anything now\b|\bact as if you have no (?:restrictions|rules|limits)`,
+		message: "tells the model that it is in a mode without limits",
+	},
+	{
+		id: "limits-off", flag: FlagInjection, severity: High, docs: true, check: notForbiddenBefore,
+		lits: []string{"safety", "content filter", "content polic", "ethical", "moderation", "guardrail", "security check", "security polic", "security restriction", "security warning", "restrictions"},
+		back: 60, ahead: 40,
+		expr:    `\b(?:disable|bypass|circumvent|turn off|ignore|skip|remove|evade|suspend|deactivate|override)\s+(?:all |any |your |the |its |these |every )*(?:safety|content|ethical|moderation|security|ai|model)[- ]*(?:safety )?(?:filters?|checks?|polic(?:y|ies)|guidelines?|guard ?rails?|restrictions?|limit(?:s|ations)?|protocols?|measures?|mechanisms?|warnings?|considerations?|constraints?|features?)\b|\bno (?:ethical|safety|content|moral) (?:restrictions|limits|guidelines|filters|constraints)|\bno restrictions (?:or|and) (?:limits|limitations|rules)`,
+		message: "tells the model to work without its safety rules",
+	},
+	{
+		id: "forged-system-message", flag: FlagInjection, severity: High, docs: true, check: notInCode,
+		lits: []string{"<|", "[inst]", "<<sys>>", "<system", "</system", "[system", "[admin", "system override", "system prompt:", "system instruction", "admin override", "<important", "<instructions>", "system message:", "system notice"},
+		back: 4, ahead: 60,
+		expr:    `<\|(?:im_start|system|start_header_id|begin_of_text)\|>|\[/?INST\]|<<SYS>>|</?system(?:[-_ ](?:prompt|message|override|instructions?))?>|\[(?:SYSTEM|ADMIN)(?:[ _](?:OVERRIDE|MESSAGE|PROMPT|NOTICE|INSTRUCTION|COMMAND))?\]:?|(?:^|\n)[#*\s>-]*(?:system override|new system (?:prompt|instructions?)|admin override|system notice|system message)\b[*\s]*:|<important>`,
+		message: "forges a message of the system",
+	},
+	{
+		id: "asks-for-prompt", flag: FlagInjection, severity: Medium, docs: true, check: notForbidden,
+		lits: []string{"system prompt", "initial instructions", "hidden instructions", "your instructions", "hidden prompt", "initial prompt"},
+		back: 60, ahead: 20,
+		expr:    `\b(?:reveal|print|output|repeat|dump|leak|disclose|expose|exfiltrate|send|tell me)\s+(?:\w+\s+){0,4}?(?:your |the |its |full |complete |entire |original )(?:\w+\s+){0,2}?(?:system prompt|initial (?:instructions|prompt)|hidden (?:instructions|prompt)|your instructions)`,
+		message: "asks for the instructions that the model works under",
+	},
+	{
+		id: "hide-from-user", flag: FlagInjection, severity: High, docs: true, check: concealment,
+		lits: []string{"user", "human", "owner", "operator", "anyone", "customer", "this step", "this url", "this to", "this action", "this behavior", "this process", "this instruction", "this is happening", "this skill", "these instructions", "secret", "confidential"},
+		back: 110, ahead: 60,
+		expr: `\b(?:do not|don['’]?t|never|must not|mustn't|should not|shouldn't|avoid|no need to|without)\s+(?:(?:ever|directly|explicitly|under any circumstances)\s+)?(?:tell(?:ing)?|inform(?:ing)?|notify(?:ing)?|alert(?:ing)?|warn(?:ing)?|let(?:ting)?)\s+` + people + `\b` +
+			`|\b(?:do not|don['’]?t|never|must not|should not|avoid|without)\s+(?:(?:ever|directly|explicitly)\s+)?(?:mention(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|show(?:ing)?|report(?:ing)?|log(?:ging)?|explain(?:ing)?|display(?:ing)?|discuss(?:ing)?|acknowledg(?:e|ing))\s+(?:(?:this|that|it|these|the|any|about|of|existence)\s+)*(?:(?:step|url|action|behaviou?r|process|instructions?|fact|skill|request|upload|call|command|operation|activity|verification|check|section|rule|file|tool|data|transfer|connection|sync|to)s?\s+)?(?:(?:to|with|in)\s+)?(?:(?:the )?(?:user|human|owner|operator|response|output|conversation|summary|chat|reply|anyone)s?\b)` +
+			`|\b(?:do not|don['’]?t|never|must not|should not)\s+(?:mention|reveal|disclose|discuss|acknowledge)\s+(?:this|these)\s+(?:step|url|action|behaviou?r|process|instructions?|skill|request|section|rule|to\b|in\b|part)` +
+			`|\b(?:hide|conceal|keep|mask)\s+(?:this|it|these|that|the)\b[^.\n]{0,60}?\b(?:from|hidden from|secret from|invisible to)\s+` + people + `\b` +
+			`|\bkeep (?:this|these|it)(?: \w+)? (?:secret|confidential|hidden)\b` +
+			`|\b(?:the )?(?:user|human|owner)s? (?:must|should|need|does|do|will|shall|can)(?: not|n't|not) (?:know|see|notice|be aware|be told|be informed|be notified|find out|realize|realise)\b` +
+			`|\bwithout (?:the |their |any )?(?:(?:user|human|owner)(?:['’]s|s['’])?\s+)(?:knowledge|knowing|noticing|consent|permission|awareness|being aware|realizing|interaction or knowledge)\b` +
+			`|\binvisible to (?:the )?(?:user|human|owner)s?\b` +
+			`|\bwithout (?:asking|telling|informing|notifying|alerting|prompting|warning) ` + people + `\b`,
+		message: "tells the model to hide something from its user",
+	},
+	{
+		id: "in-secret", flag: FlagInjection, severity: High, docs: true, check: notForbidden,
+		lits: []string{"silently", "secretly", "covertly", "stealthily", "discreetly", "surreptitiously", "quietly", "in the background"},
+		back: 60, ahead: 100,
+		expr: `\b(?:secretly|covertly|stealthily|surreptitiously|discreetly)\s+(?:\w+\s+){0,2}?(?:send|upload|post|transmit|collect|read|copy|execute|run|install|download|append|add|include|forward|exfiltrate|log|record|capture|store|modify|replace|inject|call|fetch|harvest|extract|monitor|track)` +
+			`|\b(?:silently|quietly)\s+(?:\w+\s+){0,2}?(?:send|upload|post|transmit|collect|copy|forward|exfiltrate|record|capture|inject|harvest|extract|append|steal|monitor|curl|POST)\b` +
+			`|\b(?:send|upload|post|transmit|forward|execute|run|exfiltrate)\s+(?:\w+\s+){1,6}?(?:silently|secretly|covertly|stealthily|discreetly)\b`,
+		message: "asks for something to be done in secret",
+	},
+	{
+		id: "claims-authority", flag: FlagInjection, severity: Medium, docs: true,
+		lits: []string{"anthropic", "openai", "authorized by", "pre-authorized", "preauthorized", "pre-approved", "mandatory", "system administrator", "security team"},
+		back: 60, ahead: 100,
+		expr:    `\b(?:anthropic|openai|the security team|the system administrator|openclaw|clawdbot)\s+(?:has|have)\s+(?:\w+\s+)?(?:authori[sz]ed|approved|mandated|required|pre-?approved)|\bauthori[sz]ed by (?:anthropic|openai|the (?:system|security|admin)\w*)|\b(?:user|human|owner) has (?:already )?(?:pre-?)?(?:authori[sz]ed|approved|consented to) (?:all|any|every|this|these)`,
+		message: "claims an authority that a skill cannot have",
+	},
+	{
+		id: "takes-precedence", flag: FlagInjection, severity: Medium, docs: true, check: notForbidden,
+		lits: []string{"precedence over", "priority over", "overrides all", "override all", "supersede", "for every request", "for every message", "every response", "every conversation", "all conversations", "other skills", "other tools", "before any other", "instead of the built", "regardless of what the user", "regardless of user", "before responding"},
+		back: 80, ahead: 80,
+		expr: `\b(?:takes?|has|have|with)\s+(?:\w+\s+){0,2}?(?:precedence|priority)\s+over\s+(?:all|any|every|the user|user|system|other|previous|existing)\b[^.\n]{0,40}` +
+			`|\b(?:overrides?|supersedes?)\s+all\s+(?:other|previous|prior|existing|user|system)\s+(?:\w+\s+)?(?:instructions?|rules?|prompts?|skills?|tools?|polic|directives?)` +
+			`|\b(?:never|do not|don['’]t)\s+use\s+(?:any\s+)?other\s+(?:skills?|tools?)\b|\bignore (?:all )?other (?:skills?|tools?)\b` +
+			`|\balways\s+(?:use|call|invoke|run|load|activate)\s+this\s+(?:skill|tool)\s+(?:first|before|instead|for (?:every|all|any))` +
+			`|\bregardless of what the user (?:says|asks|wants|requests)`,
+		message: "puts itself above other instructions, skills or tools",
+	},
+	{
+		id: "obeys-foreign-text", flag: FlagInjection, severity: High, docs: true, check: notForbidden,
+		lits: []string{"follow", "execute", "obey", "comply with", "carry out", "trust"},
+		back: 2, ahead: 140,
+		expr:    `\b(?:follow|execute|obey|comply with|carry out|trust|run)\s+(?:all|any|every|whatever|exactly|the|only)\s+(?:\w+\s+){0,3}?(?:instructions?|commands?|directives?|orders?)\s+(?:\w+\s+){0,3}?(?:found|contained|embedded|returned|received|provided|included|written|present|it returns|in|from|on)\s+(?:\w+\s+){0,3}?(?:web ?pages?|websites?|urls?|responses?|remote|server|api|external|e-?mails?|retrieved|fetched|downloaded|third[- ]party|comments?|issue|tickets?|feeds?|the (?:page|document|content|file|message|output|repo\w*))\b`,
+		message: "tells the model to obey text that somebody else controls",
+	},
+	{
+		id: "remote-instructions", flag: FlagInjection, severity: Medium, docs: true, check: remoteOrders,
+		lits: []string{"https://", "http://"}, also: []string{"follow", "execute", "obey", "instructions"},
+		back: 100, ahead: 200,
+		expr:    `\b(?:fetch|read|curl|download|load|get|retrieve|visit|open|check|pull|go to|see)\b[^\n]{0,80}?https?://\S+[^\n]{0,60}?\b(?:follow|execute|obey|carry out|comply)\b[^.\n]{0,20}?\b(?:it|its|them|the|any|all|whatever|instructions?|commands?|steps)\b`,
+		message: "takes instructions from an address whose content can change at any time",
+	},
+	{
+		id: "no-confirmation", flag: FlagInjection, severity: Low, docs: true,
+		lits: []string{"confirmation", "permission", "approval", "consent", "confirm", "asking"},
+		back: 80, ahead: 20,
+		expr:    `\b(?:never|do not|don['’]t|without|no need to|skip|bypass)\s+(?:\w+\s+){0,2}?(?:ask\w*|wait\w*|request\w*|requir\w*|prompt\w*|seek\w*|needing)?\s*(?:\w+\s+){0,3}?(?:confirmation|permission|approval|consent)\b|\bwithout (?:first )?(?:asking|confirming)\b`,
+		message: "acts without asking",
+	},
+	{
+		id: "approvals-off", flag: FlagInjection, severity: Medium, docs: true,
+		lits: []string{"--dangerously-", "--yolo", "exec.ask", "bypasspermissions", "autoapprove", "auto_approve", "exec-approvals", "approvals.exec", "skip-permissions", "ask=off", `"ask"`, "tools.exec", "dangerouslydisablesandbox"},
+		back: 20, ahead: 80,
+		expr:    `--dangerously-(?:skip-permissions|bypass-approvals-and-sandbox)|\s--yolo\b|\bexec\.ask["']?\s*[:= ]\s*["']?off|bypassPermissions|\bask\s*=\s*off\b|"ask"\s*:\s*"off"|dangerouslyDisableSandbox|tools\.exec\.host["']?\s*[:= ]\s*["']?gateway`,
+		message: "switches off the questions that an agent asks before it acts",
+	},
+	{
+		id: "hidden-instruction", flag: FlagHidden, severity: High, docs: true, place: inProse, check: hiddenOrder,
+		lits: []string{"<!--", "[//]: #", "[comment]: #", "display:none", "display: none", "visibility:hidden", "visibility: hidden", "font-size:0", "font-size: 0", "color:white", "color: white", "color:#fff", "color: #fff", "opacity:0", "opacity: 0", "color:transparent"},
+		back: 60, ahead: 1500,
+		expr:    `<!--(?s:.{20,1500}?)-->|<!--(?s:.{20,1500})$|\[(?://|comment)\]:\s*#\s*[("'][^\n]{20,}|<\w+[^>\n]{0,80}style\s*=\s*["'][^"'\n]{0,120}(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|color\s*:\s*(?:white|#fff\w*|transparent)|opacity\s*:\s*0)[^>]{0,120}>[^<]{20,1200}`,
+		message: "gives the model an order in a place that a reader does not see",
+	},
+}

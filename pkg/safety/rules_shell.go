@@ -1,0 +1,164 @@
+package safety
+
+import "strings"
+
+// What stands behind a pipe when a shell or an interpreter reads a program
+// from it.
+const (
+	toShell  = `\|\s*(?:sudo\s+(?:-\S+\s+|\w+=\S+\s+)*)?(?:/usr/bin/env\s+|/(?:usr/)?bin/|env\s+)?(?:(?:ba|z|da|k|c|tc|fi|a)?sh\b(?:[^.\w/-]|\s|$)|(?:ba|z|da|k)?sh\s+-|(?:python[\d.]*|node|perl|ruby|php|osascript|deno|bun)\s*(?:-\s*)?(?:$|[\n;&)"'\x60]))`
+	fetchers = `\b(?:curl|wget|fetch|aria2c|lwp-request|httpie)(?:\.exe)?\s`
+	unbase   = `(?:base64\s+(?:-d\b|-di\b|--decode|-D\b)|openssl\s+(?:enc\s+-base64|base64|enc)\s[^\n|]{0,60}-d\b|xxd\s+(?:-p\s+-r|-r(?:\s+-p|p)?)\b|gunzip\s+-c|gzip\s+-dc?|python[\d.]*\s+-m\s+base64\s+-d)`
+)
+
+var pipeSigns = []string{"| sh", "|sh", "|  sh", "| bash", "|bash", "|  bash", "| zsh", "|zsh", "| dash", "|dash", "| ksh", "| sudo", "|sudo",
+	"| /bin/", "|/bin/", "| /usr/bin/", "| env ", "| python", "|python", "| node", "|node", "| perl", "| ruby", "| php", "| osascript", "|osascript"}
+
+// shellRules find commands that run what they have just fetched or decoded,
+// and shells that answer to somebody else.
+var shellRules = []rule{
+	{
+		id: "pipe-to-shell", flag: FlagScript, severity: Medium, check: byHost,
+		lits: pipeSigns, also: []string{"curl", "wget", "fetch", "aria2c", "lwp-request", "http"},
+		back: 400, ahead: 40,
+		expr:    fetchers + `[^\n]{0,400}?` + toShell,
+		message: "runs a downloaded text as a program",
+	},
+	{
+		id: "shell-substitution", flag: FlagScript, severity: Medium, check: byHost,
+		lits: []string{"$(curl", "$(wget", "<(curl", "<(wget", "$( curl", "<( curl"},
+		back: 60, ahead: 300,
+		expr:    `(?:\b(?:(?:ba|z|da|k)?sh|eval|source|python[\d.]*|node|perl|exec)|(?:^|\s)\.)\s+(?:-\w+\s+)*["']?(?:\$\(|<\()\s*(?:curl|wget)\b[^\n)]*`,
+		message: "runs a downloaded text as a program",
+	},
+	{
+		id: "powershell-download", flag: FlagScript, severity: Medium, check: byHost,
+		lits: []string{"| iex", "|iex", "iex(", "iex (", "iex ", "invoke-expression", "downloadstring"},
+		back: 300, ahead: 300,
+		expr: `\b(?:irm|iwr|curl|wget|invoke-webrequest|invoke-restmethod)\b[^\n]{0,300}?\|\s*(?:iex|invoke-expression)\b` +
+			`|\b(?:iex|invoke-expression)\b[^\n]{0,120}?(?:\b(?:irm|iwr|invoke-webrequest|invoke-restmethod)\b|downloadstring|net\.webclient)[^\n]{0,200}` +
+			`|downloadstring\s*\([^\n]{0,200}?\|\s*iex\b`,
+		message: "runs a downloaded text as a program",
+	},
+	{
+		id: "powershell-encoded", flag: FlagObfuscation, severity: Critical, docs: true,
+		lits: []string{"powershell", "pwsh"}, also: []string{"-enc", "-e ", "-ec "},
+		ahead:   300,
+		expr:    `\b(?:powershell|pwsh)(?:\.exe)?\b[^\n]{0,160}?\s-e(?:c|nc|ncodedcommand)?\s+["']?[a-z0-9+/=]{24,}`,
+		message: "starts PowerShell on an encoded program",
+	},
+	{
+		id: "windows-loader", flag: FlagExecution, severity: High, docs: true,
+		lits: []string{"mshta", "certutil", "bitsadmin", "regsvr32", "rundll32"},
+		back: 2, ahead: 120,
+		expr:    `\b(?:mshta(?:\.exe)?\s+["']?(?:https?:|javascript:|vbscript:)|certutil(?:\.exe)?\s[^\n]{0,60}-urlcache|bitsadmin\s[^\n]{0,60}/transfer|regsvr32\s[^\n]{0,60}/i:https?:|rundll32\s[^\n]{0,60}(?:javascript:|https?:))`,
+		message: "loads a program with a Windows tool that malware uses to pass unseen",
+	},
+	{
+		id: "encoded-dropper", flag: FlagObfuscation, severity: Critical,
+		lits: []string{"base64", "xxd", "openssl", "gunzip", "gzip"}, also: []string{"| bash", "|bash", "| sh", "|sh", "| zsh", "|zsh", "eval", "sh -c", "| python", "|python", "|  bash", "| sudo", "| perl", "| node", "<<<", "| /bin/"},
+		back: 1200, ahead: 300,
+		expr: `(?:echo|printf|<<<|cat\s*<<)\s*(?:-\w+\s+)*\$?["']?(?:\\x[0-9a-f]{2}|[a-z0-9+/=]){16,}["']?[^\n]{0,80}?` + unbase + `[^\n]{0,80}?` + toShell +
+			`|(?:\b(?:eval|(?:ba|z|da)?sh\s+-c|python[\d.]*\s+-c|source)\s+["']?|\b(?:ba|z|da)?sh\s*<+\s*|\s\.\s+)(?:\$\(|<\(|\x60)\s*(?:echo|printf|base64|openssl|xxd)\b[^\n]{0,1200}?[a-z0-9+/=]{16,}[^\n]{0,80}?` + unbase +
+			`|(?:ba|z|da)?sh\s+-c\s+["']?(?:\$\(|\x60)\s*` + unbase + `\s*<<<\s*["']?[a-z0-9+/=]{16,}` +
+			`|` + unbase + `\s*<<<\s*["']?[a-z0-9+/=]{16,}["']?\s*` + toShell,
+		message: "decodes a hidden program and runs it",
+	},
+	{
+		id: "decode-to-shell", flag: FlagObfuscation, severity: High, docs: true,
+		lits: []string{"base64 -", "base64 --decode", "xxd -", "openssl enc", "openssl base64", "| rev"}, also: pipeSigns,
+		back: 4, ahead: 160,
+		expr:    `(?:` + unbase + `|\brev)[^\n]{0,80}?` + toShell,
+		message: "runs whatever comes out of a decoder",
+	},
+	{
+		id: "decode-to-eval", flag: FlagObfuscation, severity: High, docs: true,
+		lits: []string{"base64 -", "base64 --decode", "xxd -", "openssl enc"}, also: []string{"eval", "sh -c", "source ", "exec ", "sh <("},
+		back: 200, ahead: 60,
+		expr:    `(?:\b(?:eval|(?:ba|z|da)?sh\s+-c|source|exec)\s+["']?|\b(?:ba|z|da)?sh\s*<+\s*)(?:\$\(|<\(|\x60)[^\n]{0,200}?` + unbase,
+		message: "runs whatever comes out of a decoder",
+	},
+	{
+		id: "reverse-shell", flag: FlagExecution, severity: Critical, docs: true,
+		lits: []string{"/dev/tcp/", "/dev/udp/", "nc -", "ncat ", "netcat ", "mkfifo", "socat", "pty.spawn", "dup2", "fsockopen", "tcpclient", "tcpsocket", "net.connect", "createconnection", "net.socket", "use socket"},
+		back: 400, ahead: 600,
+		expr: `(?:ba|z|k)?sh\s+-i\b[^\n]{0,40}/dev/(?:tcp|udp)/` +
+			`|/dev/(?:tcp|udp)/[^\n]{0,60}(?:0?[<>]&[01]|\|\s*while)` +
+			`|\b(?:nc|ncat|netcat)(?:\.exe|\.traditional|\.openbsd)?\s[^\n|]{0,80}?(?:-[a-z]*[ec]\s+|--(?:sh-)?exec\s+)["']?(?:/(?:usr/)?bin/)?(?:(?:ba|z|da)?sh\b|cmd\b|powershell)` +
+			`|mkfifo\s+\S+\s*(?:;|&&|\n)[^\n]{0,160}\b(?:nc|ncat|netcat|telnet|openssl)\b` +
+			`|socat\s[^\n]{0,120}exec:["']?(?:/bin/)?(?:(?:ba|z)?sh|cmd)` +
+			`|socket\.socket\((?s:.{0,500}?)(?:os\.)?dup2\((?s:.{0,300}?)(?:/bin/(?:ba|z)?sh|pty\.spawn|subprocess)` +
+			`|\.connect\(\s*\((?s:.{0,400}?)pty\.spawn\(` +
+			`|net\.(?:connect|createConnection|Socket)\b(?s:.{0,400}?)(?:/bin/(?:ba|z)?sh\b|cmd\.exe)` +
+			`|(?:spawn|exec)\w*\(\s*['"](?:/bin/)?(?:(?:ba|z)?sh|cmd(?:\.exe)?)['"](?s:.{0,400}?)net\.(?:connect|createConnection|Socket)\b` +
+			`|fsockopen\((?s:.{0,200}?)(?:exec|shell_exec|proc_open|system|popen)\(` +
+			`|use\s+Socket\b(?s:.{0,400}?)exec\s*[({]?["']/bin/(?:ba)?sh` +
+			`|TCPSocket\.(?:new|open)(?s:.{0,200}?)(?:exec|IO\.popen|spawn)` +
+			`|net\.sockets\.tcpclient(?s:.{0,600}?)(?:iex|invoke-expression)`,
+		message: "opens a shell to a remote machine",
+	},
+	{
+		id: "download-and-run", flag: FlagExecution, severity: Low, check: byHostQuiet,
+		lits: []string{"chmod +x", "chmod a+x", "chmod u+x", "chmod 755", "chmod 777", "chmod 700"}, also: []string{"curl", "wget"},
+		back: 400, ahead: 120,
+		expr:    `\b(?:curl|wget)\s[^\n]*(?:\n[^\n]*){0,4}?chmod\s+(?:[au]?\+x|7\d\d)\s[^\n]*`,
+		message: "downloads a program and makes it executable",
+	},
+	{
+		id: "quarantine-removed", flag: FlagExecution, severity: Medium, docs: true,
+		lits:    []string{"xattr", "spctl"},
+		ahead:   80,
+		expr:    `\bxattr\s+-(?:c|cr|rc|d|dr|rd)\b[^\n]{0,60}|\bspctl\s+--(?:master|global)-disable`,
+		message: "switches off the check that macOS makes of downloaded programs",
+	},
+	{
+		id: "password-prompt", flag: FlagCredentials, severity: Critical, docs: true,
+		lits: []string{"display dialog", "authonly", "hidden answer"},
+		back: 60, ahead: 240,
+		expr:    `display\s+dialog[^\n]{0,200}?(?:hidden\s+answer|password)|hidden\s+answer[^\n]{0,200}display\s+dialog|\bdscl\s+\S*\s*-?authonly`,
+		message: "asks for the login password in a dialog of its own",
+	},
+	{
+		id: "sudo-stdin", flag: FlagCredentials, severity: Medium, docs: true,
+		lits: []string{"sudo -s", "sudo -ks", "sudo --stdin"},
+		back: 120, ahead: 20,
+		expr:    `(?:echo|printf|cat|<<<)\s[^\n|]{0,80}\|\s*sudo\s+(?:-k)?(?:S\b|-\w*S\b|--stdin)`,
+		message: "feeds a password to sudo",
+	},
+	{
+		id: "security-off", flag: FlagExecution, severity: High, docs: true,
+		lits: []string{"set-mppreference", "setenforce 0", "ufw disable", "csrutil disable", "disablerealtimemonitoring", "iptables -f", "ipset", "netsh advfirewall"},
+		back: 10, ahead: 120,
+		expr:    `set-mppreference\s[^\n]{0,80}(?:disable\w+|exclusionpath)|\bsetenforce\s+0\b|\bufw\s+disable\b|\bcsrutil\s+disable|netsh\s+advfirewall\s[^\n]{0,40}state\s+off|\biptables\s+-F\b`,
+		message: "switches off a protection of the machine",
+	},
+}
+
+// byHost judges a download by where it comes from.
+func byHost(m match) (Severity, bool) {
+	switch hostClass(m.text()) {
+	case hostTrusted, hostLocal, hostNone:
+		return Low, true
+	case hostPlain:
+		return High, true
+	case hostShady:
+		return Critical, true
+	}
+	return m.rule.severity, true
+}
+
+// byHostQuiet is byHost for what honest installers do as well.
+func byHostQuiet(m match) (Severity, bool) {
+	switch hostClass(m.text()) {
+	case hostPlain:
+		return Medium, true
+	case hostShady:
+		return Critical, true
+	case hostNone:
+		return "", false
+	}
+	return Low, true
+}
+
+func endsWith(data []byte, tail string) bool {
+	return strings.HasSuffix(string(data[max(0, len(data)-len(tail)):]), tail)
+}

@@ -1,0 +1,310 @@
+package safety
+
+import (
+	"bytes"
+	"slices"
+	"sort"
+	"sync"
+)
+
+const (
+	perRule     = 10   // findings of one rule in one file; more say nothing new
+	perReport   = 1000 // findings of one report
+	excerptSize = 160  // bytes of a line that a finding shows
+)
+
+// Scan judges texts that belong together: the files of one skill, or a skill's
+// text alone. It never fails; what is not text at all simply has no finding.
+func Scan(texts []Text, p Policy) Report {
+	var report Report
+	scanTexts(&report, texts)
+	report.finish(p)
+	return report
+}
+
+// scanTexts adds the findings of texts to a report.
+func scanTexts(report *Report, texts []Text) {
+	s := scanners.Get().(*scanner)
+	defer scanners.Put(s)
+	s.e = theEngine()
+	s.defensive, s.marked = isDefensive(texts), s.marked[:0]
+	for _, t := range texts {
+		s.scan(t)
+		report.Files++
+		report.Bytes += int64(len(t.Data))
+		report.Findings = append(report.Findings, s.findings...)
+	}
+	report.Findings = append(report.Findings, s.across()...)
+	if len(report.Findings) > perReport {
+		slices.SortStableFunc(report.Findings, func(a, b Finding) int { return b.Severity.rank() - a.Severity.rank() })
+		report.Findings, report.Truncated = report.Findings[:perReport], true
+	}
+}
+
+// scanners keeps the working memory of finished scans for the next ones.
+var scanners = sync.Pool{New: func() any { return new(scanner) }}
+
+// scanner is the working memory of a scan: one text at a time.
+type scanner struct {
+	e         *engine
+	text      Text
+	kind      kind
+	defensive bool // the skill is about finding attacks
+	findings  []Finding
+	marks     []mark
+	marked    []spread // rules seen in programs so far, for combinations across files
+
+	hits    []hit
+	seen    []bool   // by literal
+	windows []window // by rule
+	active  []uint16 // rules with an open window
+	counts  []uint8  // findings by rule
+	regions []region // lazily made
+	lines   []int32  // lazily made: offsets of line starts
+}
+
+// mark says that a rule applied at an offset of the original text.
+type mark struct {
+	rule *rule
+	off  int
+}
+
+// window is the stretch of text that a rule's expression has yet to run over.
+type window struct {
+	start, end int
+	off        bool // the rule does not apply to this text
+}
+
+// reset prepares for the next text.
+func (s *scanner) reset(t Text) {
+	t.Data = utf8Text(t.Data)
+	s.text, s.kind = t, kindOf(t)
+	s.findings, s.marks, s.regions, s.lines = nil, s.marks[:0], nil, nil
+	s.seen = resized(s.seen, len(s.e.widths))
+	s.counts = resized(s.counts, len(s.e.rules))
+}
+
+// resized is a zeroed slice of n elements that uses old memory when it can.
+func resized[T any](old []T, n int) []T {
+	if cap(old) < n {
+		return make([]T, n)
+	}
+	old = old[:n]
+	clear(old)
+	return old
+}
+
+// scan finds what there is in one text.
+func (s *scanner) scan(t Text) {
+	s.reset(t)
+	for v := range views(t.Data, s.kind) {
+		s.view(v)
+	}
+	s.combine()
+}
+
+// view runs the rules over one reading of the text.
+func (s *scanner) view(v view) {
+	s.hits = s.e.find.find(v.data, s.hits[:0])
+	if len(s.hits) == 0 {
+		return
+	}
+	clear(s.seen)
+	for _, h := range s.hits {
+		s.seen[h.lit] = true
+	}
+	s.windows = resized(s.windows, len(s.e.rules))
+	s.active = s.active[:0]
+	for _, h := range s.hits {
+		for _, n := range s.e.byLit[h.lit] {
+			s.trigger(v, n, h)
+		}
+	}
+	for _, n := range s.active {
+		s.search(v, n)
+	}
+}
+
+// trigger notes that a literal of rule n was seen.
+func (s *scanner) trigger(v view, n uint16, h hit) {
+	r, w := &s.e.rules[n], &s.windows[n]
+	if w.off {
+		return
+	}
+	if w.end == 0 && !s.applies(r, n) {
+		w.off = true
+		return
+	}
+	end := int(h.end)
+	start := end - int(s.e.widths[h.lit])
+	if r.expr == "" {
+		if bounded(v.data, start, end) {
+			s.apply(v, n, start, end)
+		}
+		return
+	}
+	start, end = max(0, start-r.back), min(len(v.data), end+r.ahead)
+	switch {
+	case w.end == 0:
+		s.active = append(s.active, n)
+		w.start, w.end = start, end
+	case start <= w.end:
+		w.end = max(w.end, end)
+	default:
+		s.search(v, n)
+		w.start, w.end = start, end
+	}
+}
+
+// applies reports whether rule n has any business with this text.
+func (s *scanner) applies(r *compiled, n uint16) bool {
+	if s.counts[n] >= perRule || r.once && s.counts[n] > 0 {
+		return false
+	}
+	if r.place == inScript && s.kind == prose || r.place == inProse && s.kind == code {
+		return false
+	}
+	return len(r.also) == 0 || slices.ContainsFunc(r.also, func(l uint16) bool { return s.seen[l] })
+}
+
+// search runs the expression of rule n over its window.
+func (s *scanner) search(v view, n uint16) {
+	w := s.windows[n]
+	start, end := wordStart(v.data, w.start), wordEnd(v.data, w.end)
+	for _, m := range s.e.rules[n].re().FindAllIndex(v.data[start:end], perRule) {
+		s.apply(v, n, start+m[0], start+m[1])
+	}
+}
+
+// apply takes a match of rule n at [start, end) of a view: it becomes a finding
+// or a mark unless the rule's place or check says otherwise.
+func (s *scanner) apply(v view, n uint16, start, end int) {
+	r := s.e.rules[n].rule
+	if s.counts[n] >= perRule || r.once && s.counts[n] > 0 {
+		return
+	}
+	off := min(v.origin(start), max(0, len(s.text.Data)-1))
+	m := match{rule: r, data: v.data, start: start, end: end, in: s.regionAt(off), path: s.text.Path}
+	if v.depth == 0 && !s.fits(r, m.in, off) {
+		return
+	}
+	severity := r.severity
+	if r.check != nil {
+		var ok bool
+		if severity, ok = r.check(m); !ok {
+			return
+		}
+	}
+	for _, k := range s.marks {
+		if k.rule == r && s.lineOf(k.off) == s.lineOf(off) {
+			return
+		}
+	}
+	s.counts[n]++
+	s.marks = append(s.marks, mark{r, off})
+	if severity != "" {
+		s.report(v, r, severity, off)
+	}
+}
+
+// fits reports whether a place of the original text is one that r is for.
+func (s *scanner) fits(r *rule, in region, off int) bool {
+	if r.place != inCode || s.kind != prose {
+		return true
+	}
+	return in.kind == fence || inSpan(s.text.Data, off)
+}
+
+// report adds a finding, made milder or harsher by where it stands.
+func (s *scanner) report(v view, r *rule, severity Severity, off int) {
+	f := Finding{Rule: r.id, Flag: r.flag, Path: s.text.Path, Message: r.message}
+	steps := 0
+	if v.depth > 0 {
+		steps++
+		f.Message += " (in " + v.via + ")"
+	}
+	if r.docs && v.depth == 0 {
+		down := s.lowered(off)
+		f.cited = down > 0
+		steps -= down
+	}
+	f.Severity = severity
+	if severity != Low {
+		f.Severity = severity.shift(steps)
+	}
+	s.place(&f, off)
+	s.findings = append(s.findings, f)
+}
+
+// place fills in line, column and excerpt of an offset of the original text.
+func (s *scanner) place(f *Finding, off int) {
+	line := s.lineOf(off)
+	start := int(s.lines[line])
+	f.Line, f.Column = line+1, off-start+1
+	f.Excerpt = excerpt(s.text.Data, start, off)
+}
+
+// lineOf is the 0-based line of an offset. Lines end with LF, CRLF or CR.
+func (s *scanner) lineOf(off int) int {
+	if s.lines == nil {
+		s.lines = lineStarts(s.text.Data)
+	}
+	return sort.Search(len(s.lines), func(i int) bool { return int(s.lines[i]) > off }) - 1
+}
+
+// regionAt is the part of the text that an offset lies in.
+func (s *scanner) regionAt(off int) region {
+	if s.regions == nil {
+		s.regions = regionsOf(s.text.Data, s.kind)
+	}
+	i := sort.Search(len(s.regions), func(i int) bool { return s.regions[i].end > off })
+	if i == len(s.regions) {
+		return region{kind: plain}
+	}
+	return s.regions[i]
+}
+
+func lineStarts(data []byte) []int32 {
+	starts := []int32{0}
+	for i := 0; i < len(data); i++ {
+		n := bytes.IndexAny(data[i:], "\n\r")
+		if n < 0 {
+			break
+		}
+		i += n
+		if data[i] == '\r' && i+1 < len(data) && data[i+1] == '\n' {
+			i++
+		}
+		if i+1 < len(data) {
+			starts = append(starts, int32(i+1))
+		}
+	}
+	return starts
+}
+
+// bounded reports whether no letter or digit touches data[start:end].
+func bounded(data []byte, start, end int) bool {
+	return (start == 0 || !isWord(data[start-1])) && (end == len(data) || !isWord(data[end]))
+}
+
+func isWord(b byte) bool {
+	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9'
+}
+
+// wordStart and wordEnd move the edge of a window out of a word, so that \b
+// tells the truth there.
+func wordStart(data []byte, i int) int {
+	for n := 0; i > 0 && n < 40 && !isSpace(data[i-1]); n++ {
+		i--
+	}
+	return i
+}
+
+func wordEnd(data []byte, i int) int {
+	for n := 0; i < len(data) && n < 40 && !isSpace(data[i]); n++ {
+		i++
+	}
+	return i
+}
+
+func isSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\t' || b == '\r' }
