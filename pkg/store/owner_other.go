@@ -1,0 +1,7 @@
+//go:build !unix
+
+package store
+
+import "io/fs"
+
+func giveTo(string, fs.FileInfo) error { return nil }
