@@ -85,8 +85,7 @@ func Load(dir string) (*Skill, []Diagnostic, error) {
 		return nil, nil, err
 	}
 	if data == nil {
-		return nil, []Diagnostic{{Code: "too-large", Severity: Error, Path: file,
-			Message: fmt.Sprintf("%s has more than %d bytes", filepath.Base(file), maxFile), Hint: "move detail into files beside it"}}, nil
+		return nil, []Diagnostic{tooLarge(file)}, nil
 	}
 	s, problems := Parse(data, FolderName(dir))
 	return s, withPath(problems, file), nil
