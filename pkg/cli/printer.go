@@ -43,6 +43,7 @@ type Printer struct {
 	in, done, errors, skipped int
 	first                     *wire.Error
 	err                       error
+	index                     string
 }
 
 // Format returns the format in use.
@@ -77,6 +78,8 @@ func (p *Printer) write(rec wire.Record) error {
 		return p.lines.Write(rec)
 	case JSON:
 		return p.element(rec)
+	case document:
+		return nil
 	}
 	text, ok := rec.(wire.Texter)
 	switch {
@@ -199,6 +202,20 @@ func (p *Printer) count(n *int) {
 	*n++
 }
 
+// Skip adds n results to what the summary counts as passed over.
+func (p *Printer) Skip(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.skipped += n
+}
+
+// SetIndex puts the state of the search index into the summary.
+func (p *Printer) SetIndex(state string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.index = state
+}
+
 // failed reports whether output is impossible.
 func (p *Printer) failed() bool {
 	p.mu.Lock()
@@ -225,7 +242,7 @@ func (p *Printer) close(good bool) error {
 }
 
 func (p *Printer) summary() wire.Record {
-	s := wire.Summary{In: p.in, Out: p.done, Errors: p.errors, Skipped: p.skipped}
+	s := wire.Summary{In: p.in, Out: p.done, Errors: p.errors, Skipped: p.skipped, Index: p.index}
 	if !p.timeless {
 		s.ElapsedMS = time.Since(p.start).Milliseconds()
 	}

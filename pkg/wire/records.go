@@ -215,9 +215,10 @@ type Result struct {
 // Summary is the last record of a run; a stream without it was cut off.
 type Summary struct {
 	Type      string `json:"type"`
-	In        int    `json:"in"`      // inputs: arguments or lines
-	Out       int    `json:"out"`     // records written, without errors and the summary
-	Errors    int    `json:"errors"`  // error records written
-	Skipped   int    `json:"skipped"` // input records of a type that the command does not read
+	In        int    `json:"in"`              // inputs: arguments or lines
+	Out       int    `json:"out"`             // records written, without errors and the summary
+	Errors    int    `json:"errors"`          // error records written
+	Skipped   int    `json:"skipped"`         // input records of a type that the command does not read
+	Index     string `json:"index,omitempty"` // of a search: whether the index was compared with the disk (checked, unchecked or stale)
 	ElapsedMS int64  `json:"elapsed_ms"`
 }

@@ -15,7 +15,7 @@ type Rower interface {
 // Typed returns a copy of the record with its type set.
 func (r Query) Typed() Record   { r.Type = TypeQuery; return r }
 func (r Hit) Typed() Record     { r.Type = TypeHit; return r }
-func (r Skill) Typed() Record   { r.Type = TypeSkill; r.Problems = typedProblems(r.Problems); return r }
+func (r Skill) Typed() Record   { r.Type = TypeSkill; r.Problems = typed(r.Problems); return r }
 func (r Problem) Typed() Record { r.Type = TypeProblem; return r }
 func (r Finding) Typed() Record { r.Type = TypeFinding; return r }
 func (r Version) Typed() Record { r.Type = TypeVersion; return r }
@@ -24,15 +24,18 @@ func (r Diff) Typed() Record    { r.Type = TypeDiff; return r }
 func (r Setting) Typed() Record { r.Type = TypeSetting; return r }
 func (r Task) Typed() Record    { r.Type = TypeTask; return r }
 func (r Step) Typed() Record    { r.Type = TypeStep; return r }
-func (r Result) Typed() Record  { r.Type = TypeResult; return r }
+func (r Result) Typed() Record  { r.Type = TypeResult; r.EvolvedSkills = typed(r.EvolvedSkills); return r }
 func (r Error) Typed() Record   { r.Type = TypeError; return r }
 func (r Summary) Typed() Record { r.Type = TypeSummary; return r }
 
-func typedProblems(in []Problem) []Problem {
-	out := make([]Problem, 0, len(in))
-	for _, p := range in {
-		p.Type = TypeProblem
-		out = append(out, p)
+// typed returns copies of records that stand inside another one, with their types set.
+func typed[R Record](in []R) []R {
+	if len(in) == 0 {
+		return in
+	}
+	out := make([]R, len(in))
+	for i, r := range in {
+		out[i] = r.Typed().(R)
 	}
 	return out
 }
