@@ -31,7 +31,7 @@ func Masked(name, value string) string {
 		return "********"
 	}
 	if u, err := url.Parse(value); err == nil && u.User != nil {
-		u.User = url.User("********")
+		u.User = url.User("hidden")
 		return u.String()
 	}
 	return value

@@ -24,7 +24,11 @@ func (r Diff) Typed() Record    { r.Type = TypeDiff; return r }
 func (r Setting) Typed() Record { r.Type = TypeSetting; return r }
 func (r Task) Typed() Record    { r.Type = TypeTask; return r }
 func (r Step) Typed() Record    { r.Type = TypeStep; return r }
-func (r Result) Typed() Record  { r.Type = TypeResult; r.EvolvedSkills = typed(r.EvolvedSkills); return r }
+func (r Result) Typed() Record {
+	r.Type = TypeResult
+	r.EvolvedSkills = typed(r.EvolvedSkills)
+	return r
+}
 func (r Error) Typed() Record   { r.Type = TypeError; return r }
 func (r Summary) Typed() Record { r.Type = TypeSummary; return r }
 
