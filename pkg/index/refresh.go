@@ -75,8 +75,10 @@ func (x *Index) locked(ctx context.Context, c *change, f func() error) error {
 		x.state = Stale
 		x.warnings = append(x.warnings, fmt.Sprintf("the index of %q is as it was before the last changes: %v", x.root.Dir, err))
 		return nil
-	case errors.Is(err, atomicfile.ErrLocked), ctx.Err() != nil:
-		return err
+	case errors.Is(err, atomicfile.ErrLocked):
+		return fmt.Errorf("%w: %w", ErrLocked, err)
+	case ctx.Err() != nil:
+		return ctx.Err()
 	case err != nil:
 		return x.applyInMemory(ctx, c, err)
 	}

@@ -21,7 +21,7 @@ var Fields = [NumFields]string{"name", "description", "tags", "body"}
 //
 // The reference lengths stand where the formula has the average length of a field in the collection. They are constants on purpose: the weight of a
 // term in a skill then depends on that skill alone, so that a posting can be computed once, an increment never changes an old posting, and a
-// skill scores the same in a store of one and of a hundred thousand but for how rare its words are. They are about the averages of real skills.
+// skill scores the same in a store of one and of a hundred thousand but for how rare its words are. They are near the averages of real skills.
 type Weights struct {
 	Weight [NumFields]float64 // what one occurrence counts
 	B      [NumFields]float64 // how far a longer field discounts it, 0 to 1
@@ -33,9 +33,9 @@ type Weights struct {
 // Default are the weights that the index is built with; docs/search-quality.md tells how they were found.
 var Default = Weights{
 	Weight: [NumFields]float64{5, 3, 2, 1},
-	B:      [NumFields]float64{0.3, 0.4, 0.3, 0.6},
-	Length: [NumFields]float64{3, 35, 6, 700},
-	K1:     2,
+	B:      [NumFields]float64{0.3, 0.4, 0.3, 0.8},
+	Length: [NumFields]float64{3, 35, 6, 400},
+	K1:     4,
 	Stem:   0.8,
 }
 

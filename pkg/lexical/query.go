@@ -75,8 +75,8 @@ func (b *queryBuilder) dropStops() {
 	b.groups = kept
 }
 
-// roleWeight is what an occurrence in a query counts by its role: the two ways of reading a compound share its weight.
-var roleWeight = [...]float64{Word: 1, Part: 0.7, Joined: 0.7}
+// roleWeight is what an occurrence in a query counts by its role: a compound is first of all itself.
+var roleWeight = [...]float64{Word: 1, Part: 0.7, Joined: 1}
 
 // countWeight dampens repetition: a word that a long task text repeats is more of what it is about, but not that many times more.
 func countWeight(n float64) float64 { return n * (queryK + 1) / (n + queryK) }
