@@ -1,0 +1,186 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/openspace-dev/openspace/pkg/index"
+	"github.com/openspace-dev/openspace/pkg/lexical"
+	"github.com/openspace-dev/openspace/pkg/roots"
+	"github.com/openspace-dev/openspace/pkg/safety"
+	"github.com/openspace-dev/openspace/pkg/skill"
+	"github.com/openspace-dev/openspace/pkg/store"
+	"github.com/openspace-dev/openspace/pkg/wire"
+)
+
+// Config says what an engine searches.
+type Config struct {
+	Home      string       // $OPENSPACE_HOME: the index, the safety cache and the store
+	Roots     []roots.Root // earlier ones win over later ones
+	NoRefresh bool         // do not compare the index with the disk
+	Policy    safety.Policy
+}
+
+// Engine answers requests about a set of roots. It is not safe for concurrent use.
+type Engine struct {
+	config Config
+	set    index.Set
+	store  *store.Store
+	cache  *safety.Cache
+}
+
+// Result is the answer to one request.
+type Result struct {
+	Hits     []wire.Hit
+	Index    index.State
+	Skipped  int      // candidates that were left out because they are shadowed, copies or blocked
+	Warnings []string // what the user should know about this answer
+}
+
+// IndexDir returns the directory of the search indexes below home.
+func IndexDir(home string) string { return filepath.Join(home, "index", "search") }
+
+// SafetyDir returns the directory of remembered safety verdicts below home.
+func SafetyDir(home string) string { return filepath.Join(home, "index", "safety") }
+
+// Open opens, builds or refreshes the indexes of all roots.
+func Open(ctx context.Context, c Config) (*Engine, error) {
+	st, err := store.Open(c.Home, store.Options{})
+	if err != nil {
+		return nil, coded(err)
+	}
+	e := &Engine{config: c, store: st, cache: safety.NewCache(SafetyDir(c.Home))}
+	if err := e.openIndexes(ctx, index.Open); err != nil {
+		e.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+type openFunc func(context.Context, roots.Root, index.Options) (*index.Index, error)
+
+func (e *Engine) openIndexes(ctx context.Context, open openFunc) error {
+	e.closeIndexes()
+	o := index.Options{Dir: IndexDir(e.config.Home), NoRefresh: e.config.NoRefresh, Wait: 10 * time.Second}
+	for _, r := range e.config.Roots {
+		x, err := open(ctx, r, o)
+		if err != nil {
+			return coded(fmt.Errorf("open the index of %q: %w", r.Dir, err))
+		}
+		e.set = append(e.set, x)
+	}
+	return nil
+}
+
+func (e *Engine) closeIndexes() {
+	for _, x := range e.set {
+		x.Close()
+	}
+	e.set = nil
+}
+
+// Close releases the index files.
+func (e *Engine) Close() { e.closeIndexes() }
+
+// Len returns the number of skills that are searched, shadowed ones too.
+func (e *Engine) Len() int { return e.set.Len() }
+
+// Problems are the folders that are not searched, with the reason.
+func (e *Engine) Problems() (out []skill.Diagnostic) {
+	for _, x := range e.set {
+		out = append(out, x.Problems()...)
+	}
+	return out
+}
+
+// Warnings say how far the index can be trusted, in sentences for the user.
+func (e *Engine) Warnings() (out []string) {
+	for _, x := range e.set {
+		out = append(out, x.Warnings()...)
+	}
+	return out
+}
+
+// State is the worst state of all indexes.
+func (e *Engine) State() index.State {
+	worst := index.Checked
+	for _, x := range e.set {
+		switch s := x.State(); {
+		case s == index.Stale, s == index.Unchecked && worst == index.Checked:
+			worst = s
+		}
+	}
+	return worst
+}
+
+// Search answers r. An index that turns out to be damaged is built anew, once.
+func (e *Engine) Search(ctx context.Context, r Request) (Result, error) {
+	res, err := e.search(ctx, r)
+	if errors.Is(err, index.ErrDamaged) {
+		if err := e.openIndexes(ctx, index.Rebuild); err != nil {
+			return Result{}, err
+		}
+		res, err = e.search(ctx, r)
+		res.Warnings = append(res.Warnings, "the search index was damaged and has been built again")
+	}
+	return res, coded(err)
+}
+
+// coded gives err the code that tells a caller what to do about it.
+func coded(err error) error {
+	var version *index.VersionError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &version), errors.Is(err, store.ErrVersion):
+		return wire.Errorf(wire.WrongVersion, "%w", err)
+	case errors.Is(err, index.ErrLocked), errors.Is(err, store.ErrLocked):
+		return wire.Errorf(wire.Locked, "%w", err)
+	case errors.Is(err, index.ErrDamaged):
+		return wire.Errorf(wire.Corrupt, "%w", err)
+	case errors.Is(err, context.Canceled):
+		return wire.Errorf(wire.Canceled, "%w", err)
+	}
+	return err
+}
+
+func (e *Engine) search(ctx context.Context, r Request) (Result, error) {
+	res := Result{Index: e.State()}
+	q := lexical.ParseQuery(r.Query)
+	if strings.TrimSpace(r.Query) == "" {
+		return res, nil
+	}
+	found, err := e.candidates(r, q)
+	if err != nil {
+		return res, err
+	}
+	f := filter{engine: e, seen: map[content]bool{}}
+	for _, c := range found {
+		if len(res.Hits) == r.Limit || ctx.Err() != nil {
+			break
+		}
+		if c.score <= 0 || c.score < r.MinScore {
+			continue
+		}
+		hit, keep, err := f.hit(c)
+		if err != nil {
+			return res, err
+		}
+		if !keep {
+			continue
+		}
+		if r.Explain {
+			if hit.Explain, err = e.explain(c, q); err != nil {
+				return res, err
+			}
+		}
+		hit.Rank = len(res.Hits) + 1
+		res.Hits = append(res.Hits, hit)
+	}
+	res.Skipped, res.Warnings = f.skipped, append(res.Warnings, f.warnings...)
+	return res, ctx.Err()
+}

@@ -1,0 +1,149 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/openspace-dev/openspace/pkg/index"
+	"github.com/openspace-dev/openspace/pkg/lexical"
+	"github.com/openspace-dev/openspace/pkg/safety"
+	"github.com/openspace-dev/openspace/pkg/skill"
+	"github.com/openspace-dev/openspace/pkg/store"
+	"github.com/openspace-dev/openspace/pkg/wire"
+)
+
+// content tells copies of one skill from different skills.
+type content struct {
+	key string
+	sum [8]byte
+}
+
+// filter turns candidates into hits and drops what must not be shown.
+type filter struct {
+	engine   *Engine
+	seen     map[content]bool
+	skipped  int
+	warnings []string
+}
+
+// hit returns the record of c; keep is false for a skill that is shadowed by one of the same name in an earlier root, a copy of one that was
+// shown, or blocked by the safety policy.
+func (f *filter) hit(c candidate) (h wire.Hit, keep bool, err error) {
+	shadowed, err := f.engine.shadowed(c)
+	same := content{c.doc.Key, c.doc.Sum}
+	if err != nil || shadowed || f.seen[same] {
+		f.skipped++
+		return h, false, err
+	}
+	dir := f.engine.set.Dir(c.Ref, c.doc)
+	report, err := f.engine.cache.ScanDir(dir, f.engine.config.Policy)
+	if err != nil {
+		f.skipped++
+		f.warnings = append(f.warnings, fmt.Sprintf("left out %q: %v", dir, err))
+		return h, false, nil
+	}
+	if report.Verdict == safety.Block {
+		f.skipped++
+		f.warnings = append(f.warnings, fmt.Sprintf("left out %q: blocked by the safety policy (%s); see openspace-skills scan", dir, strings.Join(report.Flags, ", ")))
+		return h, false, nil
+	}
+	f.seen[same] = true
+	h = wire.Hit{SkillDir: dir, Path: filepath.Join(dir, c.doc.File), Name: c.doc.Name, Description: c.doc.Description, Source: "openspace-local",
+		Score: round4(c.score), Tags: c.doc.Tags, SafetyFlags: report.Flags}
+	return h, true, f.engine.identify(&h)
+}
+
+func round4(x float64) float64 { return math.Round(x*1e4) / 1e4 }
+
+// shadowed reports whether an earlier root has a skill of the same name.
+func (e *Engine) shadowed(c candidate) (bool, error) {
+	if c.Index == 0 {
+		return false, nil
+	}
+	earlier, err := e.set[:c.Index].Named(c.doc.Key)
+	return len(earlier) > 0, err
+}
+
+// identify fills in the id of a hit and what earlier uses say about it.
+func (e *Engine) identify(h *wire.Hit) error {
+	id, rec, known, err := e.identity(h.Name, h.SkillDir)
+	if err != nil {
+		return err
+	}
+	h.SkillID = id
+	if !known {
+		return nil
+	}
+	h.Origin = string(rec.Lineage.Origin)
+	n, err := e.store.Counters(id)
+	if err == nil && n.Selections > 0 {
+		h.Quality = &wire.Quality{TotalSelections: n.Selections, CompletionRate: rate(n.Completions, n.Applied), EffectiveRate: rate(n.Completions, n.Selections)}
+	}
+	return err
+}
+
+// identity returns the id of the skill in dir: that of its sidecar, else that of the store, else one derived from where it lies.
+func (e *Engine) identity(name, dir string) (id string, rec store.Record, known bool, err error) {
+	rec, known, err = e.store.HeadAt(dir)
+	if id, _ = skill.ReadID(dir); id != "" || err != nil {
+		return id, rec, known, err
+	}
+	if known {
+		return rec.SkillID, rec, true, nil
+	}
+	return skill.DerivedID(name, realPath(dir)), rec, false, nil
+}
+
+// rate returns part/whole to three decimals, 0 for nothing.
+func rate(part, whole int) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return math.Round(1000*float64(part)/float64(whole)) / 1000
+}
+
+func realPath(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}
+
+// withID returns the skills with the given id, looked for among those whose name is the part before the "__".
+func (e *Engine) withID(id string) (refs []index.Ref, err error) {
+	id = strings.TrimSpace(id)
+	name, _, ok := strings.Cut(id, "__")
+	if !ok || !skill.ValidID(id) {
+		return nil, nil
+	}
+	named, err := e.set.Named(lexical.Key(name))
+	for _, r := range named {
+		doc, err := e.set.Doc(r)
+		if err != nil {
+			return nil, err
+		}
+		if has, _, _, err := e.identity(doc.Name, e.set.Dir(r, doc)); err != nil {
+			return nil, err
+		} else if has == id {
+			refs = append(refs, r)
+		}
+	}
+	return refs, err
+}
+
+// Explanation is how a score came about.
+type Explanation struct {
+	Fit     string       `json:"fit,omitempty"` // exact or prefix when the name does it
+	Lexical float64      `json:"lexical"`       // share of the query's words, 0 to 1
+	Terms   []index.Part `json:"terms,omitempty"`
+}
+
+func (e *Engine) explain(c candidate, q lexical.Query) (Explanation, error) {
+	terms, err := e.set.Explain(q, c.Ref)
+	for i := range terms {
+		terms[i].IDF, terms[i].Weight, terms[i].Score = round4(terms[i].IDF), round4(terms[i].Weight), round4(terms[i].Score)
+	}
+	return Explanation{string(c.fit), round4(c.signals.lexical), terms}, err
+}
