@@ -1,7 +1,9 @@
 package skill
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -61,9 +63,14 @@ func (c *checker) line(n *yaml.Node) int { return c.front.line + max(n.Line, 1) 
 
 // mapping parses the frontmatter and tells whether it is a mapping.
 func (c *checker) mapping(doc *document) bool {
-	var root yaml.Node
-	if err := yaml.Unmarshal(c.front.text, &root); err != nil {
+	var root, more yaml.Node
+	dec := yaml.NewDecoder(bytes.NewReader(blanked(c.front.text, oldBreak)))
+	if err := dec.Decode(&root); err != nil && err != io.EOF {
 		c.invalid(doc, err)
+		return false
+	}
+	if err := dec.Decode(&more); err != io.EOF && c.profile != GH {
+		c.add(Error, "yaml-documents", c.front.line, "the frontmatter holds more than one YAML document", "remove the lines --- or ... inside it")
 		return false
 	}
 	if len(root.Content) == 0 || root.Content[0].Kind != yaml.MappingNode {

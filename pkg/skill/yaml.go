@@ -82,9 +82,11 @@ func parseYAML(text []byte) (*yaml.Node, bool) {
 }
 
 // printable returns text with every character that YAML forbids, or that only
-// some YAML versions take for a line break (NEL, LS, PS), replaced by blanks of
-// the same length. It copies only if there is something to replace.
-func printable(text []byte) []byte {
+// some YAML versions take for a line break, replaced by blanks of the same
+// length. It copies only if there is something to replace.
+func printable(text []byte) []byte { return blanked(text, unprintable) }
+
+func blanked(text []byte, bad func(rune) bool) []byte {
 	var out []byte
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -93,7 +95,7 @@ func printable(text []byte) []byte {
 			continue
 		}
 		r, n := utf8.DecodeRune(text[i:])
-		if unprintable(r) {
+		if bad(r) {
 			if out == nil {
 				out = bytes.Clone(text)
 			}
@@ -108,8 +110,11 @@ func printable(text []byte) []byte {
 }
 
 func unprintable(r rune) bool {
-	return r < ' ' || r >= 0x7f && r <= 0x9f || r == '\u2028' || r == '\u2029' || r == '\ufffe' || r == '\uffff'
+	return r < ' ' || r >= 0x7f && r <= 0x9f || oldBreak(r) || r == '\ufffe' || r == '\uffff'
 }
+
+// oldBreak tells NEL, LS and PS: line breaks in YAML 1.1 alone.
+func oldBreak(r rune) bool { return r == '\u0085' || r == '\u2028' || r == '\u2029' }
 
 // fromMapping makes fields of a mapping that YAML read without complaint.
 func (d *document) fromMapping(root *yaml.Node) {
