@@ -177,7 +177,7 @@ func (r *run) finish(err error) error {
 		return err
 	case errors.Is(outErr, syscall.EPIPE):
 		return outErr
-	case !good:
+	case !good && !errors.Is(err, outErr):
 		return err
 	}
 	var path *os.PathError

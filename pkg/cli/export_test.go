@@ -1,0 +1,20 @@
+package cli
+
+import (
+	"context"
+	"os"
+)
+
+// Signalled returns a context that ends with parent as if by a signal.
+func Signalled(parent context.Context, sig os.Signal) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	context.AfterFunc(parent, func() { cancel(&signalError{sig}) })
+	return ctx, func() { cancel(context.Canceled) }
+}
+
+// The parts that are tested alone.
+var (
+	ManualText = manualText
+	OneLine    = oneLine
+	Printable  = printable
+)
