@@ -1,0 +1,46 @@
+// Package fault gives errors of the packages below the code by which commands report them.
+package fault
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/openspace-dev/openspace/pkg/atomicfile"
+	"github.com/openspace-dev/openspace/pkg/store"
+	"github.com/openspace-dev/openspace/pkg/wire"
+)
+
+// kinds is searched in order: an error may match several.
+var kinds = []struct {
+	err  error
+	code wire.Code
+	hint string
+}{
+	{context.Canceled, wire.Canceled, ""},
+	{atomicfile.ErrLocked, wire.Locked, "wait for the other command, or end it"},
+	{store.ErrVersion, wire.WrongVersion, "use the version of the suite that wrote it"},
+	{store.ErrCorrupt, wire.Corrupt, "openspace-skills doctor tells more"},
+	{store.ErrConflict, wire.Invalid, "look at the folder and run the command again"},
+	{store.ErrExists, wire.Exists, ""},
+	{store.ErrNotFound, wire.NotFound, ""},
+	{store.ErrInvalid, wire.Invalid, ""},
+	{fs.ErrNotExist, wire.NotFound, ""},
+	{fs.ErrPermission, wire.Invalid, "check the permissions"},
+}
+
+// Of returns err as a record with a code. An error that has a code already keeps it, and nil stays nil.
+func Of(err error) error {
+	var coded *wire.Error
+	if err == nil || errors.As(err, &coded) {
+		return err
+	}
+	for _, k := range kinds {
+		if errors.Is(err, k.err) {
+			e := wire.Errorf(k.code, "%w", err)
+			e.Hint = k.hint
+			return e
+		}
+	}
+	return wire.Errorf(wire.Internal, "%w", err)
+}
