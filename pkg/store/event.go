@@ -94,12 +94,17 @@ func (e *event) encode() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode %s event: %w", e.Op, err)
 	}
-	sum := crc32.Checksum(line, castagnoli)
-	line = fmt.Appendf(line[:len(line)-1], "%s%08x\"}\n", crcKey, sum)
+	line = append(appendSum(line), '\n')
 	if len(line) > maxLine {
 		return nil, fmt.Errorf("%w: a %s event of %d bytes, at most %d are allowed", ErrInvalid, e.Op, len(line), maxLine)
 	}
 	return line, nil
+}
+
+// appendSum adds the checksum of a JSON object as its last key.
+func appendSum(object []byte) []byte {
+	sum := crc32.Checksum(object, castagnoli)
+	return fmt.Appendf(object[:len(object)-1], "%s%08x\"}", crcKey, sum)
 }
 
 var errBadLine = errors.New("damaged line")

@@ -99,7 +99,10 @@ func (s *Store) settle(in intent) error {
 // undo brings the folder back to what it was before.
 func (s *Store) undo(in intent) error {
 	if !in.isNew(in.Dir) {
-		if in.Kind == kindReplace && exists(in.Old) && !exists(in.Dir) {
+		switch {
+		case in.Kind == kindCreate:
+			_ = os.Remove(in.Dir) // the reserved name, if it came to that: still empty
+		case exists(in.Old) && !exists(in.Dir):
 			return os.Rename(in.Old, in.Dir)
 		}
 		return nil

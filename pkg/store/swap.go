@@ -156,12 +156,16 @@ func (s *Store) moveNew(from, to string) error {
 	if !unsupported(err) {
 		return err
 	}
-	// An empty folder may be renamed over, so making it reserves the name.
+	// An empty folder may be renamed over (by the call itself, os.Rename refuses),
+	// so making it reserves the name.
 	if err := os.Mkdir(to, 0o755); err != nil {
 		return err
 	}
 	s.fault("swap:half")
-	return os.Rename(from, to)
+	if err := syscall.Rename(from, to); err != nil {
+		return errors.Join(err, os.Remove(to))
+	}
+	return nil
 }
 
 func unsupported(err error) bool {

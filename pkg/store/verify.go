@@ -1,0 +1,248 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/openspace-dev/openspace/pkg/atomicfile"
+	"github.com/openspace-dev/openspace/pkg/skill"
+)
+
+// Verify reads the whole store and reports what is wrong with it: lines,
+// commits, version graph, objects against their hashes, the catalogue, and
+// changes that a process has left unfinished. It writes nothing. The error is
+// about reading itself. An empty list means that all is well.
+func (s *Store) Verify(ctx context.Context) ([]skill.Diagnostic, error) {
+	c := &checker{s: s, ctx: ctx, objects: map[string]bool{}}
+	if _, _, err := s.format(); err != nil {
+		c.add("store-format", skill.Error, s.path("FORMAT"), "restore the line "+formatName, "%v", err)
+	}
+	err := c.journal()
+	if err == nil {
+		err = c.records()
+	}
+	if err == nil {
+		err = c.catalogue()
+	}
+	if err == nil {
+		err = c.intents()
+	}
+	if err != nil {
+		return c.found, fmt.Errorf("verify store: %w", err)
+	}
+	return c.found, nil
+}
+
+type checker struct {
+	s       *Store
+	ctx     context.Context
+	found   []skill.Diagnostic
+	v       *view           // folded from the journal alone
+	objects map[string]bool // whether the object is whole
+}
+
+func (c *checker) add(code string, severity skill.Severity, path, hint, format string, args ...any) {
+	c.found = append(c.found, skill.Diagnostic{Code: code, Severity: severity, Path: path, Hint: hint, Message: fmt.Sprintf(format, args...)})
+}
+
+// journal folds all lines and looks at each.
+func (c *checker) journal() error {
+	c.v = newView(nil)
+	segs, err := c.s.j.segments()
+	if err != nil {
+		return err
+	}
+	for i, seg := range segs {
+		if want := uint64(i) + 1; seg != want && (i == 0 || segs[i-1] != seg-1) {
+			c.add("segment-missing", skill.Error, c.s.j.path(seg-1), "restore it from a backup", "a journal segment is missing before %06d", seg)
+		}
+	}
+	line, seg, seq := 0, uint64(0), uint64(0)
+	err = c.s.j.replay(&c.v.mark.pos, func(at place, data []byte) {
+		if at.seg != seg {
+			seg, line = at.seg, 0
+		}
+		line++
+		bad, conflicts, last := c.v.mark.bad, c.v.mark.conflicts, seq
+		c.v.line(at, data)
+		seq = c.v.mark.seq
+		n := len(c.found)
+		switch {
+		case c.v.mark.bad > bad:
+			c.add("bad-line", skill.Warning, c.s.j.path(seg), "what it recorded is lost; nothing else is", "a journal line is damaged and was skipped")
+		case c.v.mark.conflicts > conflicts:
+			c.add("commit-conflict", skill.Warning, c.s.j.path(seg), "register the folder again", "a commit does not fit what came before and was left out")
+		case seq == last:
+			c.add("seq-order", skill.Warning, c.s.j.path(seg), "", "an event number does not grow")
+		}
+		if len(c.found) > n {
+			c.found[n].Line = line
+		}
+	})
+	if err == nil {
+		err = errors.Join(c.v.err, c.ctx.Err())
+	}
+	if err == nil {
+		err = c.tail(segs)
+	}
+	return err
+}
+
+func (c *checker) tail(segs []uint64) error {
+	if len(segs) == 0 {
+		return nil
+	}
+	last := segs[len(segs)-1]
+	size, err := c.s.j.size(last)
+	if err == nil && c.v.mark.pos.seg == last && size > c.v.mark.pos.off {
+		c.add("torn-line", skill.Warning, c.s.j.path(last), "the next write puts it aside", "the last line was not finished")
+	}
+	return err
+}
+
+// records checks each record against its parents, its folder and its objects.
+func (c *checker) records() error {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	var err error
+	c.v.scan(keyRecord, func(key string, value []byte) bool {
+		if err = c.ctx.Err(); err != nil {
+			return false
+		}
+		c.record(key[1:], decodeRow(value))
+		return true
+	})
+	return errors.Join(err, c.v.err)
+}
+
+func (c *checker) record(id string, r row) {
+	path := c.s.j.path(r.at.seg)
+	rec, err := c.s.loadRow(r)
+	if err != nil {
+		c.add("bad-record", skill.Error, path, "", "record %q: %v", id, err)
+		return
+	}
+	if head := c.v.folder(r.dir).head; r.active != (head == id) {
+		c.add("head", skill.Error, path, "", "record %q: active %v, but the head of %q is %q", id, r.active, r.dir, head)
+	}
+	if err := c.parents(rec); err != nil {
+		c.add("lineage", skill.Warning, path, "", "record %q: %v", id, err)
+	}
+	c.tree(id, rec.Lineage.Tree)
+}
+
+func (c *checker) parents(rec Record) error {
+	highest := -1
+	for _, id := range rec.Lineage.ParentSkillIDs {
+		r, ok := c.v.row(id)
+		if !ok {
+			return fmt.Errorf("parent %q does not exist", id)
+		}
+		parent, err := c.s.loadRow(r)
+		if err != nil {
+			return err
+		}
+		if rec.Lineage.Origin == OriginFixed && rec.IsActive && r.active {
+			return fmt.Errorf("parent %q of the active fix is active too", id)
+		}
+		highest = max(highest, parent.Lineage.Generation)
+	}
+	return checkOrigin(rec.Lineage, highest)
+}
+
+func (c *checker) tree(id, tree string) {
+	if !c.object(id, tree) {
+		return
+	}
+	files, err := c.s.TreeFiles(tree)
+	if err != nil {
+		c.add("object-damaged", skill.Error, "", "", "record %q: %v", id, err)
+	}
+	for _, f := range files {
+		c.object(id, f.SHA256)
+	}
+}
+
+// object checks an object once and reports whether it is whole.
+func (c *checker) object(id, sum string) bool {
+	if ok, seen := c.objects[sum]; seen {
+		return ok
+	}
+	if !validHash(sum) {
+		c.add("object-missing", skill.Error, "", "", "record %q: no object name: %.80q", id, sum)
+		return false
+	}
+	have, _, err := hashFile(c.s.objectPath(sum))
+	switch {
+	case err != nil:
+		c.add("object-missing", skill.Error, c.s.objectPath(sum), "restore it from a backup", "record %q needs an object that cannot be read", id)
+	case have != sum:
+		c.add("object-damaged", skill.Error, c.s.objectPath(sum), "restore it from a backup", "record %q needs an object whose bytes have changed", id)
+	}
+	c.objects[sum] = err == nil && have == sum
+	return c.objects[sum]
+}
+
+// catalogue compares the catalogue with the journal up to where it goes.
+func (c *checker) catalogue() error {
+	path := c.s.cataloguePath()
+	hint := "run: openspace-skills index rebuild"
+	m, t, err := openCatalogue(path, c.s.j)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		c.add("catalogue", skill.Warning, path, hint, "the catalogue cannot be used: %v", err)
+		return nil
+	}
+	defer m.close()
+	// Fold the rest on top of the catalogue; both ways must lead to one table.
+	v := newView(t)
+	if err := c.s.j.replay(&v.mark.pos, func(at place, line []byte) {
+		if at.seg < c.v.mark.pos.seg || at.seg == c.v.mark.pos.seg && at.off < c.v.mark.pos.off {
+			v.line(at, line)
+		}
+	}); err != nil {
+		return err
+	}
+	v.mark = c.v.mark
+	if !bytes.Equal(v.bytes(), c.v.bytes()) {
+		c.add("catalogue", skill.Error, path, hint, "the catalogue does not say what the journal says")
+	}
+	return nil
+}
+
+// bytes is the view as a table, nil when it cannot be written.
+func (v *view) bytes() []byte {
+	if v.compact() != nil {
+		return nil
+	}
+	return v.base.data
+}
+
+func (c *checker) intents() error {
+	entries, err := os.ReadDir(c.s.path("intents"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), atomicfile.TempPrefix) {
+			continue
+		}
+		path := filepath.Join(c.s.path("intents"), e.Name())
+		in, err := readIntent(path)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+		case err != nil:
+			c.add("intent", skill.Warning, path, "gc removes it after an hour", "a note about a folder change cannot be read")
+		default:
+			c.add("intent", skill.Info, path, "", "%q is being changed, or pid %d died while changing it", in.Dir, in.PID)
+		}
+	}
+	return err
+}
