@@ -9,7 +9,6 @@
 package settings
 
 import (
-	"os/user"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -160,7 +159,7 @@ func (s *Settings) Err() error {
 }
 
 // Home returns where the suite keeps its data: $OPENSPACE_HOME, else openspace in $XDG_DATA_HOME, else
-// ~/.local/share/openspace. It is absolute; nothing is created.
+// ~/.local/share/openspace. It is absolute; nothing is created. Without HOME, ~ is the working directory.
 func (s *Settings) Home() string {
 	if v, ok := s.Lookup("home"); ok {
 		return s.abs(v.Value)
@@ -180,13 +179,11 @@ func (s *Settings) ConfigFile() string {
 	return filepath.Join(s.userHome(), ".config", "openspace", "config.json")
 }
 
-// userHome asks the user database only when HOME is not set.
+// userHome is the working directory when HOME is not set. The user database is not asked: that needs the C
+// library.
 func (s *Settings) userHome() string {
 	if dir := s.env["HOME"]; filepath.IsAbs(dir) {
 		return dir
-	}
-	if u, err := user.Current(); err == nil && filepath.IsAbs(u.HomeDir) {
-		return u.HomeDir
 	}
 	return s.dir
 }
