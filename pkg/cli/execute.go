@@ -73,7 +73,8 @@ func (r *run) panicked(v any, trace []byte) error {
 // main reads the arguments and runs the command or answers --help and --version.
 func (r *run) main() error {
 	a, err := arrange(&r.common, r.root, r.p.Args)
-	r.asJSON = a.given["json"] || a.given["jsonl"] || r.set.Getenv("OPENSPACE_ERRORS") == "json"
+	errorsAs, _ := r.set.Lookup("errors")
+	r.asJSON = a.given["json"] || a.given["jsonl"] || errorsAs.Value == "json"
 	if err != nil {
 		return err
 	}

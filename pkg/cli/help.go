@@ -6,6 +6,7 @@ import (
 	"go/doc/comment"
 	"strings"
 
+	"github.com/openspace-dev/openspace/pkg/settings"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -83,11 +84,19 @@ func helpText(a *arranged) string {
 // helpWidth is how wide help texts are.
 const helpWidth = 80
 
+// ParseManual parses the text of a manual or of a part of it. Indented text is code, also at the beginning,
+// where the parser would take the indentation for that of the whole text.
+func ParseManual(text string) *comment.Doc {
+	var parser comment.Parser
+	doc := parser.Parse("x\n\n" + text)
+	doc.Content = doc.Content[1:]
+	return doc
+}
+
 // flowed breaks the paragraphs of a manual at helpWidth and indents its code.
 func flowed(s string) string {
-	var parser comment.Parser
 	printer := comment.Printer{TextWidth: helpWidth, TextCodePrefix: "    "}
-	return strings.TrimRight(string(printer.Text(parser.Parse(s))), "\n")
+	return strings.TrimRight(string(printer.Text(ParseManual(s))), "\n")
 }
 
 func fullName(root, cmd *Command) string {
@@ -128,6 +137,7 @@ type option struct {
 	Usage   string   `json:"usage"`
 	Default string   `json:"default,omitempty"`
 	Choices []string `json:"choices,omitempty"`
+	Setting string   `json:"setting,omitempty"` // its name in the config file; empty: only a flag sets it
 }
 
 // options lists the flags sorted by name; names that share a value are one option.
@@ -156,6 +166,9 @@ func optionOf(f *flag.Flag) option {
 		value = strings.ToUpper(value)
 	}
 	o := option{Names: []string{dashed(f.Name)}, Value: value, Usage: usage}
+	if settable(f.Name) {
+		o.Setting = settings.Key(f.Name)
+	}
 	if c, ok := f.Value.(*choice); ok {
 		o.Choices = c.among
 	}
@@ -218,7 +231,7 @@ func entry(b *strings.Builder, head, text string) {
 }
 
 // settingsNote says where else options can be set.
-const settingsNote = `Flags may follow arguments; "--" ends them. Each option can also be set by a
-variable (OPENSPACE_LIMIT for --limit), in .env, or in config.json
-("limit": 5) under $XDG_CONFIG_HOME/openspace.
+const settingsNote = `Flags may follow arguments; "--" ends them. Options can also be set by a variable
+(OPENSPACE_LIMIT for --limit), in .env, or in config.json ("limit": 5) under
+$XDG_CONFIG_HOME/openspace; --fix, --force, --to and --yes only as flags.
 `
