@@ -135,6 +135,7 @@ func (r *run) printer(format Format) *Printer {
 	p := &Printer{
 		format: format, name: r.root.Name, out: r.stdout, stderr: r.p.Stderr, start: time.Now(),
 		timeless: r.set.Getenv("SOURCE_DATE_EPOCH") != "", width: r.p.Width, colour: r.colour(),
+		asJSON: r.asJSON,
 	}
 	p.lines = jsonl.NewWriter(r.stdout, jsonl.WithGrease(r.set.Getenv("OPENSPACE_GREASE")))
 	return p
