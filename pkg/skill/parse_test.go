@@ -63,8 +63,9 @@ var readings = []struct {
 	{"open bracket", "---\nname: folder\ntags: [a, b\ndescription: d\n---\n", "folder", "d", "", 6, "yaml-invalid"},
 	{"document marker inside", "---\nname: folder\n--- x\ndescription: d\n---\n", "folder", "d", "", 6, "yaml-line"},
 	{"directive", "---\n%YAML 1.2\nname: folder\ndescription: d\n---\n", "folder", "d", "", 6, "yaml-line"},
-	{"control characters", "---\nname: folder\ndescription: a\x01b\u0080c\n---\n", "folder", "a b  c", "", 5, ""},
-	{"line separators", "---\nname: folder\ndescription: a\u2028name: b\u0085license: c\n---\n", "folder", "a   name: b  license: c", "", 5, "yaml-colon"},
+	{"control characters", "---\nname: folder\ndescription: a\x01b\u0080c\n---\n", "folder", "a b  c", "", 5, "yaml-control"},
+	{"line separators", "---\nname: folder\ndescription: a\u2028name: b\u0085license: c\n---\n", "folder", "a   name: b  license: c", "", 5, "yaml-control yaml-colon"},
+	{"list as a key", "---\nname: folder\ndescription: d\nmetadata: {\"a\":[\"b\"],[\"c\"]}\n---\n", "folder", "d", "", 6, "yaml-key"},
 	{"rule with a name like a key", "---\nname: folder\ndescription: d\n---\nname: other\n", "folder", "d", "name: other\n", 5, ""},
 	{"prose behind code and tables", "---\nname: folder\n---\n```\ncode\n```\n| a |\n![x](y)\n<!-- c\n-->\n***\n- **One** item\n", "folder", "One item", "```\ncode\n```\n| a |\n![x](y)\n<!-- c\n-->\n***\n- **One** item\n", 4, "description-missing"},
 }
