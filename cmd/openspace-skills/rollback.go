@@ -108,7 +108,7 @@ func (r *rollback) preview(l *lookup, in cli.Input, t target, to store.Record) e
 	if err != nil {
 		return err
 	}
-	goal, err := versionSide(l.st, to)
+	goal, err := l.versionSide(to.SkillID)
 	if err != nil {
 		return err
 	}
