@@ -45,6 +45,9 @@ func (d *document) front() []byte {
 }
 
 func (d *document) decode() {
+	if d.simple() {
+		return
+	}
 	d.control()
 	root, ok := d.parse()
 	if !ok && d.block.reconsider(d.data) {
