@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/openspace-dev/openspace/cmd/internal/fault"
 	"github.com/openspace-dev/openspace/pkg/cli"
 	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/wire"
@@ -12,46 +13,45 @@ import (
 func (a *app) diff() *cli.Command {
 	return &cli.Command{
 		Name: "diff", Short: "show what changed between versions, or since the last one", Args: "A [B]", Stdin: "ids or folders, one a line",
-		Run: func(ctx context.Context, env *cli.Env) error {
-			st, err := openStore(env)
-			if err != nil {
-				return err
-			}
-			defer st.Close()
-			d := &differ{lookup: &lookup{app: a, env: env, st: st}, env: env}
-			if env.Out.Format() == cli.Plain && !env.StdoutTerminal {
-				d.patch = env.Out.Document() // to the byte: a terminal gets text without control characters
-			}
-			return d.run(ctx)
-		},
+		Run: a.runDiff,
 	}
 }
 
-type differ struct {
-	*lookup
-	env   *cli.Env
-	patch io.Writer // nil: records
-}
-
-func (d *differ) run(ctx context.Context) error {
-	args := d.env.Args
-	switch {
-	case len(args) > 2:
-		return wire.Errorf(wire.Usage, "want one or two of ID, NAME or DIR, got %d", len(args))
-	case len(args) == 2:
-		return d.pair(ctx, args[0], args[1])
+func (a *app) runDiff(ctx context.Context, env *cli.Env) error {
+	if len(env.Args) > 2 {
+		return wire.Errorf(wire.Usage, "want one or two of ID, NAME or DIR, got %d", len(env.Args))
 	}
-	return each(d.env.Inputs(readsRecords...), d.env.Out, func(in cli.Input) error {
-		t, err := d.input(ctx, in)
-		if err != nil {
-			return err
-		}
+	var patch io.Writer
+	if env.Out.Format() == cli.Plain && !env.StdoutTerminal {
+		patch = env.Out.Document() // to the byte: a terminal gets text without control characters
+	}
+	if len(env.Args) == 2 {
+		return a.diffPair(ctx, env, patch)
+	}
+	return a.onTargets(func(_ context.Context, l *lookup, in cli.Input, t target) error {
+		d := &differ{lookup: l, patch: patch}
 		from, to, err := d.single(t)
 		if err != nil {
 			return err
 		}
 		return d.emit(in.ID, t.dir, from, to)
-	})
+	})(ctx, env)
+}
+
+// differ writes differences as records, or as a patch when patch is not nil.
+type differ struct {
+	*lookup
+	patch io.Writer
+}
+
+func (a *app) diffPair(ctx context.Context, env *cli.Env, patch io.Writer) error {
+	st, err := openStore(env)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	d := &differ{lookup: &lookup{app: a, env: env, st: st}, patch: patch}
+	return fault.Of(d.pair(ctx, env.Args[0], env.Args[1]))
 }
 
 func (d *differ) pair(ctx context.Context, a, b string) error {
