@@ -62,6 +62,25 @@ func byPath(files []TreeFile) map[string]TreeFile {
 	return out
 }
 
+// Diff is the change from version a to version b as one patch for git apply or
+// patch -p1; binary files are only named in it. It is "" when they are equal.
+func (s *Store) Diff(a, b string) (string, error) {
+	from, err := s.VersionSide(a)
+	if err != nil {
+		return "", fmt.Errorf("diff: %w", err)
+	}
+	to, err := s.VersionSide(b)
+	if err != nil {
+		return "", fmt.Errorf("diff: %w", err)
+	}
+	files, err := Compare(from, to)
+	var out strings.Builder
+	for _, f := range files {
+		out.WriteString(f.Patch)
+	}
+	return out.String(), err
+}
+
 // Compare lists the files that differ, sorted by path.
 func Compare(from, to Side) ([]FileDiff, error) {
 	paths := map[string]TreeFile{}
@@ -120,7 +139,8 @@ func fileDiff(path, modeA, modeB string, before, after []byte) FileDiff {
 	switch {
 	case bytes.Equal(before, after):
 	case d.Binary:
-		fmt.Fprintf(&out, "Binary files %s and %s differ\n", a, b)
+		// Without a line between them git apply takes the next one for a header.
+		fmt.Fprintf(&out, "index %.7s..%.7s\nBinary files %s and %s differ\n", sumOf(before), sumOf(after), a, b)
 	default:
 		old := string(before)
 		// The edits come from these two texts, so they are consistent.
