@@ -12,6 +12,7 @@ type combination struct {
 	docs     bool
 	groups   [][]string // rule ids
 	near     int
+	block    bool // in prose, within one block of code
 	folder   bool // may also be spread over the programs of a folder, one step milder
 	message  string
 }
@@ -52,7 +53,7 @@ func (s *scanner) together(c *combination) (off int, ok bool) {
 		all := true
 		for _, group := range c.groups[1:] {
 			all = all && slices.ContainsFunc(s.marks, func(o mark) bool {
-				return slices.Contains(group, o.rule.id) && (s.kind == code || abs(o.off-m.off) <= c.near)
+				return slices.Contains(group, o.rule.id) && (s.kind == code || s.close(c, m.off, o.off))
 			})
 		}
 		if all {
@@ -62,11 +63,21 @@ func (s *scanner) together(c *combination) (off int, ok bool) {
 	return 0, false
 }
 
+// close reports whether two places of a text that is not a program belong
+// together.
+func (s *scanner) close(c *combination, a, b int) bool {
+	if !c.block || s.kind != prose {
+		return abs(a-b) <= c.near
+	}
+	in := s.regionAt(a)
+	return in.kind == fence && b >= in.start && b < in.end
+}
+
 func abs(n int) int { return max(n, -n) }
 
 func (s *scanner) reportCombination(c *combination, off int) {
-	r := rule{id: c.id, flag: c.flag, docs: c.docs, message: c.message}
-	s.report(view{}, &r, c.severity, off)
+	r := rule{id: c.id, flag: c.flag, docs: c.docs && s.kind != code, message: c.message}
+	s.report(view{}, &r, c.severity, off, match{})
 }
 
 // across finds the combinations that are spread over several programs of the

@@ -43,7 +43,7 @@ type rule struct {
 	ahead    int
 	reach    int // how far also, before and after look, instead of back and ahead
 	expr     string
-	check    func(m match) (Severity, bool)
+	check    func(m *match) (Severity, bool)
 	message  string
 }
 
@@ -54,13 +54,14 @@ type match struct {
 	start, end int
 	in         region
 	path       string
+	soft       bool // set by a check: this one may be made milder, as by docs
 }
 
 // text is the matched part.
-func (m match) text() string { return string(m.data[m.start:m.end]) }
+func (m *match) text() string { return string(m.data[m.start:m.end]) }
 
 // line is the line that the match stands in, up to limit bytes on either side.
-func (m match) line(limit int) string {
+func (m *match) line(limit int) string {
 	start, end := m.start, m.end
 	for start > 0 && m.data[start-1] != '\n' && m.start-start < limit {
 		start--

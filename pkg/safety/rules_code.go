@@ -40,8 +40,8 @@ var codeRules = []rule{
 		id: "sql-injection", flag: FlagExecution, severity: Medium, place: inScript,
 		lits: []string{"select ", "insert into", "delete from", "update ", "drop table"},
 		back: 60, ahead: 160,
-		expr: `(?:execute|executemany|query|raw|executescript|exec)\s*\(\s*(?:[fF]["']{1,3}|\x60)\s*(?:select|insert|update|delete|drop)\b[^"'\n\x60]*\{` +
-			`|(?:query|sql|stmt|statement|q)\s*=\s*[fF]["']{1,3}\s*(?:select|insert|update|delete|drop)\b[^\n\x60]*\{` +
+		expr: `(?:execute|executemany|query|raw|executescript|exec)\s*\(\s*(?:f["']{1,3}|\x60\s*)(?:select|insert|update|delete|drop)\b[^"\n\x60]*\{` +
+			`|(?:query|sql|stmt|statement|q)\s*=\s*f["']{1,3}\s*(?:select|insert|update|delete|drop)\b[^\n\x60]*\{` +
 			`|(?:=|\()\s*["']\s*(?:select\s[^"'\n]*\sfrom|insert into|update\s\S+\sset|delete from)\b[^"\n]*["']\s*(?:\+|%\s|\.format\()`,
 		message: "puts a value into a database statement without binding it",
 	},
@@ -58,7 +58,7 @@ var codeRules = []rule{
 		back: 20, ahead: 120, place: inCode,
 		expr: `\bgetattr\s*\(\s*(?:__builtins__|builtins|__import__\([^)\n]*\)|os|subprocess|sys\.modules\[[^\]\n]*\])\s*,\s*["'](?:system|popen|exec|eval|call|run|environ|__import__)` +
 			`|\b__import__\s*\(\s*["'](?:os|subprocess|socket|pty|base64|ctypes|marshal)["']\s*\)|\b__builtins__\s*(?:\[|\.__dict__)|globals\(\)\s*\[\s*["'](?:__builtins__|eval|exec)|(?:globalThis|global|window|process\.mainModule)\s*\[\s*["'](?:eval|require|Function|constructor|process)` +
-			`|\brequire\s*\(\s*(?:atob|Buffer\.from|\[|String\.|\w+\.split|["'][^"'\n]*["']\s*\+)|\]\s*\(\s*["'](?:child_process|fs|https?|os)["']\s*\)|constructor\.constructor\s*\(`,
+			`|\brequire\s*\(\s*(?:atob|Buffer\.from|\[[^\]\n]*\]\s*\.(?:join|map|reverse)|String\.|\w+\.split|["'][^"'\n]*["']\s*\+)|\]\s*\(\s*["'](?:child_process|fs|https?|os)["']\s*\)|constructor\.constructor\s*\(`,
 		message: "calls a function by a name it puts together, to pass unseen",
 	},
 	{
@@ -101,7 +101,7 @@ var codeRules = []rule{
 
 // evalSeverity tells an expression evaluator with its hands tied from one that
 // takes anything.
-func evalSeverity(m match) (Severity, bool) {
+func evalSeverity(m *match) (Severity, bool) {
 	text := lower(m.text())
 	switch {
 	case strings.Contains(text, "__builtins__") && (strings.Contains(text, "{}") || strings.Contains(text, "none")):
@@ -114,7 +114,7 @@ func evalSeverity(m match) (Severity, bool) {
 	return m.rule.severity, true
 }
 
-func pickleSeverity(m match) (Severity, bool) {
+func pickleSeverity(m *match) (Severity, bool) {
 	text := lower(m.text())
 	switch {
 	case strings.Contains(text, "__reduce__"):
@@ -133,7 +133,7 @@ func pickleSeverity(m match) (Severity, bool) {
 }
 
 // packed asks for more than one odd name.
-func packed(m match) (Severity, bool) {
+func packed(m *match) (Severity, bool) {
 	if text := m.text(); strings.HasPrefix(text, "_0x") {
 		return m.rule.severity, strings.Count(string(m.data), "_0x") >= 8
 	}
@@ -141,6 +141,6 @@ func packed(m match) (Severity, bool) {
 }
 
 // secretWord drops the words that ordinary programs compare with.
-func secretWord(m match) (Severity, bool) {
+func secretWord(m *match) (Severity, bool) {
 	return m.rule.severity, !containsAny(m.text(), "__main__", "win32", "darwin", "linux", "--")
 }

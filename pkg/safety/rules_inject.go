@@ -50,7 +50,7 @@ var injectRules = []rule{
 		back: 60, ahead: 100,
 		expr: `\b(?:secretly|covertly|stealthily|surreptitiously|discreetly)\s+(?:\w+\s+){0,2}?(?:send|upload|post|transmit|collect|read|copy|execute|run|install|download|append|add|include|forward|exfiltrate|log|record|capture|store|modify|replace|inject|call|fetch|harvest|extract|monitor|track)` +
 			`|\b(?:silently|quietly)\s+(?:\w+\s+){0,2}?(?:send|upload|post|transmit|collect|copy|forward|exfiltrate|record|capture|inject|harvest|extract|append|steal|monitor|curl|POST)\b` +
-			`|\b(?:send|upload|post|transmit|forward|execute|run|exfiltrate)\s+(?:\w+\s+){1,6}?(?:silently|secretly|covertly|stealthily|discreetly)\b`,
+			`|\b(?:send|upload|post|transmit|forward|exfiltrate)\s+(?:(?:it|them|this|that|the|all|any|every|your|their|a|an|to|of|data|file|files|results?|logs?|contents?|keys?|tokens?|user|conversation|history)\s+){1,8}?(?:silently|secretly|covertly|stealthily|discreetly)\b`,
 		message: "asks for something to be done in secret",
 	},
 	{

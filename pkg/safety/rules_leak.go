@@ -38,7 +38,7 @@ var leakRules = []rule{
 }
 
 // realPassword drops values that are names, addresses or there to be replaced.
-func realPassword(m match) (Severity, bool) {
+func realPassword(m *match) (Severity, bool) {
 	text := m.text()
 	value := strings.Trim(text[strings.IndexAny(text, ":="):], `:= "'`)
 	if samples().MatchString(value) || strings.Contains(value, "://") || strings.ContainsAny(value, "/ ") {

@@ -39,7 +39,7 @@ var persistRules = []rule{
 		id: "agent-memory", flag: FlagPersistence, severity: Medium, docs: true, check: memoryWrite,
 		lits: []string{"soul.md", "agents.md", "memory.md", "claude.md", "heartbeat.md", "identity.md", "bootstrap.md", "gemini.md", ".cursorrules"},
 		back: 200, ahead: 60,
-		expr:    `(?:>>?|tee\s+(?:-a\s+)?)\s*["']?[^\s"'|;]*(?:SOUL|AGENTS|MEMORY|CLAUDE|HEARTBEAT|IDENTITY|BOOTSTRAP|GEMINI)\.md\b|(?:open|appendFile\w*|writeFile\w*|write_text)\([^\n]*(?:SOUL|AGENTS|MEMORY|CLAUDE|HEARTBEAT|IDENTITY|BOOTSTRAP|GEMINI)\.md["'][^\n]{0,12}["']?a?|\bcurl\s[^\n]*(?:-o|>)\s*\S{0,60}(?:SOUL|AGENTS|CLAUDE|HEARTBEAT|IDENTITY|BOOTSTRAP)\.md`,
+		expr:    `(?:(?:^|[\s"'\x60])>>?|\btee\s+(?:-a\s+)?)\s*["']?[^\s"'|;<>]*(?:SOUL|AGENTS|MEMORY|CLAUDE|HEARTBEAT|IDENTITY|BOOTSTRAP|GEMINI)\.md\b|(?:open|appendFile\w*|writeFile\w*|write_text)\([^\n]*(?:SOUL|AGENTS|MEMORY|CLAUDE|HEARTBEAT|IDENTITY|BOOTSTRAP|GEMINI)\.md["'][^\n]{0,12}["']?a?|\bcurl\s[^\n]*(?:-o|>)\s*\S{0,60}(?:SOUL|AGENTS|CLAUDE|HEARTBEAT|IDENTITY|BOOTSTRAP)\.md`,
 		message: "writes into a file that the agent reads as its own instructions",
 	},
 	{
@@ -63,7 +63,7 @@ var persistRules = []rule{
 var ssh = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`ssh-(rsa|ed25519)\s+AAAA`) })
 
 // literalKey raises a key that the author brings along.
-func literalKey(m match) (Severity, bool) {
+func literalKey(m *match) (Severity, bool) {
 	if ssh().Match(m.data[max(0, m.start-200):m.end]) {
 		return Critical, true
 	}
@@ -72,7 +72,7 @@ func literalKey(m match) (Severity, bool) {
 
 var (
 	busy = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(curl|wget|nohup|base64|ncat?|python[\d.]* -c|/dev/tcp|setsid|disown|iex|downloadstring)\b|/tmp/|/var/tmp|https?://|alias (sudo|ls|git|ssh|curl|npm|claude|su)=|&\s*["']?\s*(>>|$)`)
+		return regexp.MustCompile(`(?i)\b(curl|wget|nohup|base64|ncat?|python[\d.]* -c|/dev/tcp|setsid|disown|iex|downloadstring)\b|/tmp/\.|/var/tmp/\.|alias (sudo|ls|git|ssh|curl|npm|claude|su)=|&\s*["']?\s*(>>|$)`)
 	})
 	fetching = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(curl|wget)\b[^\n]*\|\s*(ba|z)?sh|base64\s+-(d|D)|/dev/tcp|\bnc\s+-`)
@@ -80,7 +80,7 @@ var (
 )
 
 // startupLine judges a start-up entry by what it starts.
-func startupLine(m match) (Severity, bool) {
+func startupLine(m *match) (Severity, bool) {
 	switch text := m.line(400); {
 	case fetching().MatchString(text):
 		return Critical, true
@@ -91,7 +91,7 @@ func startupLine(m match) (Severity, bool) {
 }
 
 // memoryWrite raises instructions that come from the network.
-func memoryWrite(m match) (Severity, bool) {
+func memoryWrite(m *match) (Severity, bool) {
 	if m.in.kind == plain || containsAny(m.text(), "/skills/") {
 		return "", false
 	}

@@ -8,7 +8,14 @@ var secretRules = []rule{
 		id: "ssh-key-read", flag: FlagCredentials, severity: Medium, docs: true, check: notPublicKey,
 		lits: []string{".ssh/", ".ssh'", `.ssh"`},
 		back: 100, ahead: 60,
-		expr:    `\b(?:cat|cp|tar|zip|base64|xxd|type|less|head|strings|open|read\w*|readFile\w*|get-content|find|copy\w*)\b[^\n]*?\.ssh/(?:id_\w+|\*|identity)|["'/]\.ssh["'/][^\n]{0,20}?(?:id_\w+|glob|listdir|iterdir|\*)|~/\.ssh/id_\w+["'\x60]?\s*[,)\]]`,
+		expr:    `\b(?:cat|cp|tar|zip|base64|xxd|type|less|head|strings|open|read\w*|readFile\w*|get-content|find|copy\w*)\b[^\n]*?\.ssh/(?:id_\w+|\*|identity)|["']\.ssh["']\s*[,/+)][^\n]{0,20}?(?:id_\w+|glob|listdir|iterdir|\*)`,
+		message: "reads a private SSH key",
+	},
+	{
+		id: "ssh-key-read", flag: FlagCredentials, severity: Medium, docs: true, place: inScript, check: notPublicKey,
+		lits: []string{".ssh/id_", ".ssh/*"},
+		back: 60, ahead: 30,
+		expr:    `["'][^"'\n ]*\.ssh/(?:id_\w+|\*)["']|@["']?[^"'\n ]*\.ssh/id_\w+`,
 		message: "reads a private SSH key",
 	},
 	{
@@ -48,7 +55,7 @@ var secretRules = []rule{
 		message: "reads the passwords that the system keeps",
 	},
 	{
-		id: "wallet-read", flag: FlagCredentials, severity: High, docs: true,
+		id: "wallet-read", flag: FlagCredentials, severity: High, docs: true, check: notInStore,
 		lits: []string{"wallet.dat", "exodus.wallet", "electrum/wallets", "nkbihfbeogaeaoehlefnkodbefgpgknn", "bfnaelmomeimhlpmgjnjophhpkkoljpa", "ethereum/keystore", "atomic/local storage", "ledger live", "fhbohimaelbohpjbbldcngcnapndodjp"},
 		back: 60, ahead: 40,
 		expr:    `\bwallet\.dat\b|exodus\.wallet|electrum/wallets|nkbihfbeogaeaoehlefnkodbefgpgknn|bfnaelmomeimhlpmgjnjophhpkkoljpa|fhbohimaelbohpjbbldcngcnapndodjp|ethereum/keystore|atomic/local storage|(?:\.config|application support|appdata)[^\n]{0,20}ledger live`,
@@ -58,7 +65,7 @@ var secretRules = []rule{
 		id: "asks-for-seed", flag: FlagCredentials, severity: Medium, docs: true, check: notForbidden,
 		lits: []string{"seed phrase", "recovery phrase", "secret phrase", "secret recovery", "mnemonic", "private key", "master password", "login password", "sudo password", "admin password"},
 		back: 60, ahead: 40,
-		expr:    `\b(?:enter|provide|paste|send|share|type|give|tell|submit|reveal|disclose|ask(?: the)? (?:user|human)s?(?: for| to)?)\b[^.\n]{0,40}?\b(?:seed phrase|recovery phrase|secret (?:recovery )?phrase|mnemonic phrase|wallet'?s? private key|master password|login password|sudo password|admin(?:istrator)? password)`,
+		expr:    `\b(?:enter|provide|paste|send|share|type|give|submit|reveal|disclose|ask(?: the)? (?:user|human)s?(?: for| to)?)\b[^.\n]{0,40}?\b(?:seed phrase|recovery phrase|secret (?:recovery )?phrase|mnemonic phrase|wallet'?s? private key|master password|login password|sudo password|admin(?:istrator)? password)`,
 		message: "asks for a seed phrase or a master password",
 	},
 	{
@@ -87,7 +94,7 @@ var secretRules = []rule{
 		message: "records what is typed",
 	},
 	{
-		id: "clipboard-swap", flag: FlagCredentials, severity: High, docs: true, place: inCode,
+		id: "clipboard-swap", flag: FlagCredentials, severity: Critical, docs: true, place: inCode,
 		lits: []string{"pyperclip", "pbpaste", "clipboard", "xclip"}, also: []string{"0x", "bc1", "[13]", "wallet", "address"},
 		back: 300, ahead: 600,
 		expr:    `(?:pyperclip\.paste\(|clipboard\.read\w*\(|pbpaste|xclip\s+-o)(?s:.{0,600}?)(?:0x\[a-f|bc1|\[13\]\[|wallet|address)(?s:.{0,300}?)(?:pyperclip\.copy\(|clipboard\.write\w*\(|pbcopy)`,
@@ -95,8 +102,17 @@ var secretRules = []rule{
 	},
 }
 
+// notInStore drops the address of a wallet in the shop for browser extensions.
+func notInStore(m *match) (Severity, bool) {
+	return m.rule.severity, !containsAny(m.line(400), "webstore", "addons.mozilla")
+}
+
 // notPublicKey drops the half of a key pair that is made to be given away.
-func notPublicKey(m match) (Severity, bool) {
+func notPublicKey(m *match) (Severity, bool) {
 	tail := m.data[m.end:min(len(m.data), m.end+6)]
-	return m.rule.severity, !bytes.HasPrefix(tail, []byte(".pub")) && !bytes.Contains(m.data[m.start:m.end], []byte(".pub"))
+	severity := m.rule.severity
+	if kindOf(Text{Path: m.path, Data: m.data}) == code {
+		severity = High
+	}
+	return severity, !bytes.HasPrefix(tail, []byte(".pub")) && !bytes.Contains(m.data[m.start:m.end], []byte(".pub"))
 }

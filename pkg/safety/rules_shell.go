@@ -154,19 +154,22 @@ var (
 
 // runsBlob keeps a decoder on a command line that brings the encoded text along
 // and runs what comes out.
-func runsBlob(m match) (Severity, bool) {
+func runsBlob(m *match) (Severity, bool) {
 	line := m.line(maxLine)
 	words := blob().FindAllString(line, -1)
 	return m.rule.severity, slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(w, "//") || len(w) > 40 }) && runs().MatchString(line)
 }
 
 // byHost judges a download by where it comes from.
-func byHost(m match) (Severity, bool) {
+func byHost(m *match) (Severity, bool) {
 	switch hostClass(m.text()) {
 	case hostTrusted, hostLocal, hostNone:
 		return Low, true
 	case hostPlain:
 		return High, true
+	case hostTelling:
+		m.soft = true
+		return Critical, true
 	case hostShady:
 		return Critical, true
 	}
@@ -174,11 +177,12 @@ func byHost(m match) (Severity, bool) {
 }
 
 // byHostQuiet is byHost for what honest installers do as well.
-func byHostQuiet(m match) (Severity, bool) {
+func byHostQuiet(m *match) (Severity, bool) {
 	switch hostClass(m.text()) {
 	case hostPlain:
 		return Medium, true
-	case hostShady:
+	case hostShady, hostTelling:
+		m.soft = true
 		return Critical, true
 	case hostNone:
 		return "", false

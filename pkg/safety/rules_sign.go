@@ -11,10 +11,10 @@ var signRules = []rule{
 		message: "sends data",
 	},
 	{
-		id:   "whole-environment",
+		id: "whole-environment", place: inCode,
 		lits: []string{"os.environ", "process.env", "printenv", "env::vars", "system.getenv()", "getenv()", "$env:", "/proc/self/environ", "env |", "env >", "$_env"},
 		back: 60, ahead: 80,
-		expr:    `\bdict\(\s*os\.environ\s*\)|\bos\.environ\.(?:items|keys|values)\s*\(|\bjson\.dumps\(\s*(?:dict\(\s*)?os\.environ|\bin\s+os\.environ\b\s*[:\].}if]|(?:json|data|params|env|payload|body|environment)["']?\s*[:=]\s*(?:dict\(\s*|str\(\s*|\{\s*\*\*)?(?:os\.environ|process\.env)\b(?:\s*[,)}\n]|\.copy\(\))|JSON\.stringify\(\s*process\.env\s*[,)]|Object\.(?:entries|keys|values|assign)\(\s*(?:\{\}\s*,\s*)?process\.env\s*\)|\bin\s+process\.env\b|\bprintenv\b|/proc/self/environ|\benv\s*(?:\||>)|env::vars\(\)|get-childitem\s+env:`,
+		expr:    `\bdict\(\s*os\.environ\s*\)|\bos\.environ\.(?:items|keys|values)\s*\(|\bjson\.dumps\(\s*(?:dict\(\s*)?os\.environ|\bin\s+os\.environ\b\s*[:\].}if]|(?:json|data|params|env|payload|body|environment)["']?\s*[:=]\s*(?:dict\(\s*|str\(\s*|\{\s*\*\*)?(?:os\.environ|process\.env)\b(?:\s*[,)}\n]|\.copy\(\))|JSON\.stringify\(\s*process\.env\s*[,)]|Object\.(?:entries|keys|values|assign)\(\s*(?:\{\}\s*,\s*)?process\.env\s*\)|\bin\s+process\.env\b|\bprintenv\b|/proc/self/environ|(?:^|[\s;&(])env\s*(?:\||>)|env::vars\(\)|get-childitem\s+env:`,
 		message: "takes the whole environment",
 	},
 	{
@@ -47,6 +47,14 @@ var signRules = []rule{
 		message: "runs a text",
 	},
 	{
+		id: "decodes", place: inScript,
+		lits:    []string{"b64decode", "base64", "atob(", "fromhex", "unhexlify", "frombase64string", "decode64"},
+		back:    200,
+		ahead:   200,
+		expr:    `(?:b64decode|atob|fromhex|unhexlify|FromBase64String|decode64|base64_decode)\s*\(\s*[^)\n]*|Buffer\.from\s*\([^\n]*?,\s*['"](?:base64|hex)`,
+		message: "decodes a text",
+	},
+	{
 		id: "runs-program", place: inScript, late: true,
 		lits:    []string{"os.system", "subprocess", "execsync", "spawn(", "popen", "child_process", "exec(", "eval("},
 		back:    2,
@@ -72,7 +80,7 @@ var signRules = []rule{
 }
 
 // notLocal drops what stays on this machine.
-func notLocal(m match) (Severity, bool) {
+func notLocal(m *match) (Severity, bool) {
 	text := lower(m.text())
 	return "", !containsAny(text, "localhost", "127.0.0.1", "0.0.0.0", "[::1]", "192.168.")
 }
@@ -83,24 +91,29 @@ var credentialRead = []string{"ssh-key-read", "cloud-credentials-read", "secret-
 // combinations are the rules over rules.
 var combinations = []combination{
 	{
-		id: "secrets-sent", flag: FlagExfiltration, severity: Critical, docs: true, near: 500, folder: true,
+		id: "secrets-sent", flag: FlagExfiltration, severity: Critical, docs: true, block: true, near: 500, folder: true,
 		groups:  [][]string{credentialRead, {"sends"}},
 		message: "reads secrets of other programs and sends data away",
 	},
 	{
-		id: "environment-collected", flag: FlagExfiltration, severity: Critical, docs: true, near: 400, folder: true,
+		id: "environment-collected", flag: FlagExfiltration, severity: Critical, docs: true, block: true, near: 400, folder: true,
 		groups:  [][]string{{"whole-environment"}, {"sends"}},
 		message: "takes the whole environment, with the keys in it, and sends data away",
 	},
 	{
-		id: "collects-and-sends", flag: FlagExfiltration, severity: Critical, docs: true, near: 500,
+		id: "collects-and-sends", flag: FlagExfiltration, severity: Critical, near: 500,
 		groups:  [][]string{{"collects-secrets"}, {"sends-result"}},
 		message: "has the model collect secrets and send the result away",
 	},
 	{
-		id: "fetches-and-runs", flag: FlagExecution, severity: High, docs: true, near: 300,
+		id: "fetches-and-runs", flag: FlagExecution, severity: High, docs: true, block: true, near: 300,
 		groups:  [][]string{{"runs-text", "makes-executable"}, {"fetches"}},
 		message: "fetches a program and runs it",
+	},
+	{
+		id: "decodes-and-runs", flag: FlagObfuscation, severity: High, docs: true,
+		groups:  [][]string{{"runs-text"}, {"decodes"}},
+		message: "decodes a text and runs one",
 	},
 	{
 		id: "locked-program", flag: FlagExecution, severity: Critical, docs: true, near: 800,
@@ -113,7 +126,7 @@ var combinations = []combination{
 		message: "refuses to work until a program from elsewhere is run",
 	},
 	{
-		id: "unquarantined-download", flag: FlagExecution, severity: High, docs: true, near: 400,
+		id: "unquarantined-download", flag: FlagExecution, severity: High, docs: true, block: true, near: 400,
 		groups:  [][]string{{"quarantine-removed"}, {"download-and-run", "pipe-to-shell", "fetches", "program-download"}},
 		message: "runs a downloaded program past the system's check",
 	},
@@ -128,7 +141,7 @@ var combinations = []combination{
 		message: "waits for a day or for nobody to watch before it acts",
 	},
 	{
-		id: "capture-sent", flag: FlagExfiltration, severity: High, docs: true, near: 400,
+		id: "capture-sent", flag: FlagExfiltration, severity: High, docs: true, block: true, near: 400,
 		groups:  [][]string{{"captures-screen", "key-logging"}, {"sends"}},
 		message: "captures what the user does and sends data away",
 	},

@@ -258,7 +258,7 @@ func (s *scanner) apply(v view, n uint16, start, end int) {
 	severity := r.severity
 	if r.check != nil {
 		var ok bool
-		if severity, ok = r.check(m); !ok {
+		if severity, ok = r.check(&m); !ok {
 			return
 		}
 	}
@@ -270,7 +270,7 @@ func (s *scanner) apply(v view, n uint16, start, end int) {
 	s.counts[n]++
 	s.marks = append(s.marks, mark{r, off})
 	if severity != "" {
-		s.report(v, r, severity, off)
+		s.report(v, r, severity, off, m)
 	}
 }
 
@@ -283,15 +283,15 @@ func (s *scanner) fits(r *rule, in region, off int) bool {
 }
 
 // report adds a finding, made milder or harsher by where it stands.
-func (s *scanner) report(v view, r *rule, severity Severity, off int) {
+func (s *scanner) report(v view, r *rule, severity Severity, off int, m match) {
 	f := Finding{Rule: r.id, Flag: r.flag, Path: s.text.Path, Message: r.message}
 	steps := 0
 	if v.depth > 0 {
 		steps++
 		f.Message += " (in " + v.via + ")"
 	}
-	if r.docs && v.depth == 0 {
-		down := s.softened(off)
+	if (r.docs || m.soft) && v.depth == 0 {
+		down := s.softened(off, &m)
 		f.cited = down > 0
 		steps -= down
 	}
