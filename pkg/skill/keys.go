@@ -14,6 +14,8 @@ const (
 	keyCompatibility = "compatibility"
 	keyMetadata      = "metadata"
 	keyAllowedTools  = "allowed-tools"
+
+	flatTools = "allowedtools" // flatKey(keyAllowedTools)
 )
 
 // formatKeys are the keys of the format, in the order of its description.
@@ -86,7 +88,10 @@ func nearMiss(key string) string {
 	}
 	flat := flatKey(key)
 	for _, want := range formatKeys() {
-		w := flatKey(want)
+		w := want
+		if want == keyAllowedTools {
+			w = flatTools
+		}
 		limit := 2
 		if len(w) <= 5 {
 			limit = 0

@@ -169,5 +169,5 @@ func toolsKey(text []byte) bool {
 		return false
 	}
 	key := strings.Trim(string(text[:colon]), " \t\"'-?")
-	return flatKey(key) == flatKey(keyAllowedTools)
+	return flatKey(key) == flatTools
 }
