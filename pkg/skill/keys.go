@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"unicode"
+
+	"github.com/xrash/smetrics"
 )
 
 // The keys of the format.
@@ -96,7 +98,7 @@ func nearMiss(key string) string {
 		if len(w) <= 5 {
 			limit = 0
 		}
-		if d := len(flat) - len(w); d <= limit && -d <= limit && distance(flat, w) <= limit {
+		if d := len(flat) - len(w); d <= limit && -d <= limit && smetrics.WagnerFischer(flat, w, 1, 1, 1) <= limit {
 			return want
 		}
 	}
@@ -115,24 +117,4 @@ func flatKey(key string) string {
 		}
 	}
 	return string(flat)
-}
-
-// distance is the Levenshtein distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diag := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := diag
-			if a[i-1] != b[j-1] {
-				cost = min(diag, row[j], row[j-1]) + 1
-			}
-			diag, row[j] = row[j], cost
-		}
-	}
-	return row[len(b)]
 }
