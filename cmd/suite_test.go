@@ -73,6 +73,7 @@ func setup(e *testscript.Env) error {
 		"HOME":              filepath.Join(e.WorkDir, ".home"),
 		"LANG":              "C",
 		"SOURCE_DATE_EPOCH": "1700000000",
+		"ROOT":              absolute(".."),
 		"SAMPLES":           absolute("../samples"),
 		"DATA":              dataDir(),
 	}
