@@ -31,7 +31,18 @@ func secretsSent(m *match) (Severity, bool) {
 	if forbidden(m) {
 		return "", false
 	}
-	if m.in.kind == comment || everything().in(m.data[m.start:m.end]) {
+	if m.in.kind == comment || containsAny(lower(m.text()), "seed phrase", "recovery phrase", "mnemonic") || everything().in(m.data[m.start:m.end]) {
+		return Critical, true
+	}
+	return m.rule.severity, true
+}
+
+// secretsRead raises an order that stands where people do not look.
+func secretsRead(m *match) (Severity, bool) {
+	if forbidden(m) || m.in.kind == fence {
+		return "", false
+	}
+	if m.in.kind == comment {
 		return Critical, true
 	}
 	return m.rule.severity, true
@@ -77,6 +88,12 @@ func ownProvider(m *match) (Severity, bool) {
 		}
 	}
 	return m.rule.severity, true
+}
+
+// notOAuth drops the exchange of a client's secret for a token.
+func notOAuth(m *match) (Severity, bool) {
+	around := lower(string(m.data[max(0, m.start-200):min(len(m.data), m.end+200)]))
+	return m.rule.severity, !containsAny(around, "client_secret", "grant_type", "refresh_token", "oauth", "client_id")
 }
 
 // dnsSeverity tells the output of a command in a name from a mere variable.

@@ -54,10 +54,15 @@ func (s *scanner) softened(off int, m *match) int {
 	if cited {
 		steps++
 	}
-	if quote && s.kind != code && s.regionAt(off).kind == plain {
+	if quote && s.kind != code && s.regionAt(off).kind == plain && (s.defensive() || m.words()) {
 		steps++
 	}
 	return steps
+}
+
+// words reports whether a match is of a rule about words, not about commands.
+func (m *match) words() bool {
+	return m.rule != nil && (m.rule.flag == FlagInjection || strings.HasPrefix(m.rule.id, "asks-"))
 }
 
 // addresses reports whether a match names a real address.
@@ -69,6 +74,9 @@ func addresses(m *match) bool {
 func (s *scanner) cites(off int) (before []byte, cited bool) {
 	text := s.text.Data
 	start := bytes.LastIndexByte(text[:off], '\n') + 1
+	for off < len(text) && (text[off] == '"' || text[off] == '\'' || text[off] == '`') {
+		off++ // a match may begin with the quotation mark
+	}
 	before = text[start:off]
 	from := max(0, start-300)
 	return before, citing().in(text[from:off])
@@ -76,7 +84,7 @@ func (s *scanner) cites(off int) (before []byte, cited bool) {
 
 // quoted reports whether a quotation is open at the end of a line's beginning.
 func quoted(before []byte) bool {
-	return bytes.Count(before, []byte(`"`))%2 == 1 || bytes.Count(before, []byte("`"))%2 == 1 ||
+	return bytes.Count(before, []byte(`"`))%2 == 1 || bytes.Count(before, []byte("'"))%2 == 1 && bytes.HasSuffix(before, []byte("'")) || bytes.Count(before, []byte("`"))%2 == 1 ||
 		bytes.Count(before, []byte("“")) > bytes.Count(before, []byte("”"))
 }
 

@@ -11,10 +11,12 @@ import (
 type place uint8
 
 const (
-	anywhere place = iota
-	inCode         // code files, and code blocks and code spans of prose
-	inScript       // code files only
-	inProse        // prose files, all of their parts
+	anywhere  place = iota
+	inCode          // code files, and code blocks and code spans of prose
+	inScript        // code files only
+	inProse         // prose files, all of their parts
+	inData          // settings and other data files
+	inDecoded       // text that was encoded
 )
 
 // rule is one row of the table. A rule is tried only where one of its literals
@@ -54,11 +56,20 @@ type match struct {
 	start, end int
 	in         region
 	path       string
+	via        string // how it was decoded
+	original   []byte // the text of the file, and the offset of the match in it
+	off        int
 	soft       bool // set by a check: this one may be made milder, as by docs
 }
 
 // text is the matched part.
 func (m *match) text() string { return string(m.data[m.start:m.end]) }
+
+// originalLine is the line of the file that the match stands in.
+func (m *match) originalLine() string {
+	o := match{data: m.original, start: m.off, end: m.off}
+	return o.line(maxLine)
+}
 
 // line is the line that the match stands in, up to limit bytes on either side.
 func (m *match) line(limit int) string {

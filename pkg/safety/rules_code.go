@@ -9,7 +9,8 @@ var codeRules = []rule{
 		id: "runs-decoded-text", flag: FlagObfuscation, severity: Critical, docs: true,
 		lits: []string{"b64decode", "base64.", "atob(", "fromhex", "unhexlify", "buffer.from", "decompress", "marshal.loads", "codecs.decode", "fromcharcode", "rot13", "rot_13", "frombase64string", "base64_decode", "b32decode", "b85decode", "a85decode", "decode64"},
 		back: 200, ahead: 120,
-		expr: `(?:^|[^.\w])(?:exec|eval|execSync|Function|os\.system|os\.popen|subprocess\.\w+|vm\.runIn\w+|setTimeout|iex|invoke-expression|child_process\.exec\w*|compile|shell_exec|system|assert)\s*\(?\s*[^\n;#]*?(?:b64decode|b32decode|b85decode|a85decode|\batob\s*\(|fromhex|unhexlify|Buffer\.from\s*\([^\n]*?,\s*['"](?:base64|hex)|zlib\.decompress|decompress\s*\(|marshal\.loads|codecs\.decode|fromCharCode|rot_?13|FromBase64String|base64_decode|decode64)` +
+		expr: `(?:^|[^.\w])(?:exec|eval|execSync|Function|os\.system|os\.popen|subprocess\.\w+|vm\.runIn\w+|setTimeout|iex|invoke-expression|child_process\.exec\w*|compile|shell_exec|system|assert)\s*\(\s*[^\n;#]*?(?:b64decode|b32decode|b85decode|a85decode|\batob\s*\(|fromhex|unhexlify|Buffer\.from\s*\([^\n]*?,\s*['"](?:base64|hex)|zlib\.decompress|decompress\s*\(|marshal\.loads|codecs\.decode|fromCharCode|rot_?13|FromBase64String|base64_decode|decode64)` +
+			`|\b(?:iex|invoke-expression)\s[^\n]*?FromBase64String` +
 			`|\bnew Function\s*\([^\n]*?(?:atob|Buffer\.from|fromCharCode)`,
 		message: "decodes a text and runs it as a program",
 	},
@@ -19,6 +20,49 @@ var codeRules = []rule{
 		back: 120, ahead: 60,
 		expr:    `(?:^|[^.\w])(?:exec|eval|new Function|Function|vm\.runIn\w+|compile)\s*\(\s*[^\n;#]*?(?:requests\.get|urlopen|httpx\.get|\bfetch\s*\(|axios\.get|https?\.get)`,
 		message: "runs what it fetches from the network",
+	},
+	{
+		id: "runs-fetched-text", flag: FlagExecution, severity: Critical, docs: true,
+		lits:    []string{".then(eval", ".then(function", "then(eval)", "=> eval(", "=>eval(", "new function(", "importscripts("},
+		back:    300,
+		ahead:   60,
+		expr:    `(?:fetch|axios(?:\.get)?|https?\.get|got)\s*\((?s:.{0,260}?)(?:\.then\(\s*eval\b|=>\s*(?:eval|new Function)\s*\()`,
+		message: "runs what it fetches from the network",
+	},
+	{
+		id: "split-name", flag: FlagObfuscation, severity: High, place: inDecoded, docs: true, check: splitInside,
+		lits:    []string{"child_process", "process.env", "subprocess", "os.environ", "os.system", "eval", "exec", "curl", "wget", "__import__", "https://", "http://", "_api_key", "_token", "_secret", ".ssh", ".aws", "/bin/sh", "/bin/bash"},
+		ahead:   2,
+		expr:    `child_process|process\.env|\bsubprocess\b|os\.environ|os\.system|\beval\b|\bexec\b|\bcurl\b|\bwget\b|__import__|_api_key|_secret\b|\.ssh\b|\.aws\b|/bin/(?:ba)?sh\b`,
+		message: "splits a telling name into pieces",
+	},
+	{
+		id: "encoded-address", flag: FlagObfuscation, severity: Medium, place: inDecoded, check: notPieces,
+		lits:    []string{"http://", "https://"},
+		ahead:   300,
+		expr:    `^\s*["']?https?://[^\s"'<>]+["']?\s*$`,
+		message: "hides an address",
+	},
+	{
+		id: "encoded-code", flag: FlagObfuscation, severity: Medium, place: inDecoded, docs: true, check: notInClear,
+		lits: []string{"child_process", "process.env", "os.system", "subprocess", "/bin/sh", "/bin/bash", "curl ", "wget ", "powershell", "import os", "require(", "eval(", "exec(", "os.environ", "socket.socket", ".ssh/", ".aws/", "chmod +x", "__import__"},
+		back: 2, ahead: 10,
+		expr:    `child_process|process\.env|os\.system|\bsubprocess\b|/bin/(?:ba)?sh\b|\b(?:curl|wget)\s|\bpowershell\b|\bimport os\b|\brequire\(|\b(?:eval|exec)\(|os\.environ|socket\.socket|\.ssh/|\.aws/|chmod \+x|__import__`,
+		message: "hides program text",
+	},
+	{
+		id: "code-in-data", flag: FlagExecution, severity: High, place: inData, docs: true,
+		lits: []string{"child_process", "os.system", "subprocess.", "eval(", "exec(", "__import__", "import os", "process.env", "require("},
+		back: 20, ahead: 60,
+		expr:    `:\s*["'][^"'\n]*(?:child_process|\bos\.system\(|\bsubprocess\.\w+\(|\beval\(|\bexec\(|__import__|\bimport os\b|\brequire\()|["']!!python/object`,
+		message: "holds program text in a file of data",
+	},
+	{
+		id: "install-hook", flag: FlagExecution, severity: Medium, place: inData,
+		lits:    []string{`"preinstall"`, `"postinstall"`, `"install"`, `"runon"`, `"prepare"`, `"sessionstart"`, `"pretooluse"`, `"posttooluse"`, `"userpromptsubmit"`},
+		ahead:   200,
+		expr:    `"(?:pre|post)?install"\s*:\s*"[^"\n]*\b(?:node|python[\d.]*|sh|bash|curl|wget|powershell)\b|"runOn"\s*:\s*"folderOpen"|"(?:SessionStart|PreToolUse|PostToolUse|UserPromptSubmit)"\s*:\s*\[(?s:.{0,160}?)"command"`,
+		message: "runs a program as soon as it is installed or opened",
 	},
 	{
 		id: "evaluates-input", flag: FlagExecution, severity: Medium, place: inScript, docs: true, check: evalSeverity,
@@ -131,6 +175,22 @@ func pickleSeverity(m *match) (Severity, bool) {
 	}
 	return m.rule.severity, true
 }
+
+// notInClear drops what the original line says in clear as well.
+func notInClear(m *match) (Severity, bool) {
+	return m.rule.severity, !strings.Contains(lower(m.originalLine()), lower(m.text()))
+}
+
+// splitInside keeps a name that the original line does not have in one piece.
+func splitInside(m *match) (Severity, bool) {
+	if m.via != "pieces" {
+		return "", false
+	}
+	return notInClear(m)
+}
+
+// notPieces drops what was only put together from strings: addresses mostly are.
+func notPieces(m *match) (Severity, bool) { return m.rule.severity, m.via != "pieces" }
 
 // packed asks for more than one odd name.
 func packed(m *match) (Severity, bool) {

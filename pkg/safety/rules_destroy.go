@@ -24,6 +24,13 @@ var destroyRules = []rule{
 		message: "deletes a whole disk, system or home",
 	},
 	{
+		id: "deletes-documents", flag: FlagDestructive, severity: High, docs: true, check: notWarnedOf,
+		lits: []string{"rm -", "-delete", "rmtree", "remove-item"},
+		back: 80, ahead: 120,
+		expr:    `\brm\s+(?:-\w+\s+)*-\w*[rf]\w*\s+(?:-\w+\s+)*["']?(?:~|\$HOME|\$\{HOME\})/(?:Documents|Desktop|Downloads|Pictures|Library|\.ssh|\.config|\.gnupg)/?\*?["']?(?:\s|$|[;&|)\x60])|\bfind\s+["']?(?:~|/|\$HOME|/home|/Users)["']?\s[^\n]*-delete|rmtree\([^\n]*(?:Documents|Desktop|Downloads|Pictures)`,
+		message: "deletes the user's own files",
+	},
+	{
 		id: "fork-bomb", flag: FlagDestructive, severity: Critical, docs: true, check: notWarnedOf,
 		lits:    []string{":(){", ":()", "os.fork()", "%0|%0"},
 		back:    80,

@@ -67,6 +67,14 @@ var exfilRules = []rule{
 		message: "sends a key in the body of a request, where a service that it is for does not expect it",
 	},
 	{
+		id: "key-in-body", flag: FlagExfiltration, severity: High, docs: true, place: inScript, check: notOAuth,
+		lits: []string{"process.env", "os.environ", "os.getenv", "env["},
+		also: []string{"body", "data", "json", "params", "send(", "write("},
+		back: 120, ahead: 60,
+		expr:    `\b(?:body|data|json|payload|params)\s*[:=][^\n]*?(?:process\.env\.\w*|os\.(?:environ|getenv)\W{1,6}\w*)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PRIVATE)\w*|\b(?:write|send|sendall)\(\s*(?:JSON\.stringify\(\s*)?(?:process\.env|os\.environ)\W`,
+		message: "sends a key in the body of a request, where a service that it is for does not expect it",
+	},
+	{
 		id: "dns-exfiltration", flag: FlagExfiltration, severity: Critical, docs: true,
 		lits: []string{"dig ", "nslookup", "host ", "ping ", "drill ", "gethostbyname", "getaddrinfo", "dns.lookup", "dns.resolve", "resolve-dnsname"},
 		also: []string{"$(", "${", " $", "`whoami", "`cat", "`hostname", "`id", "`env", "`base64", "f\"", "f'", "+ \"", "+ '", "+\"", "+'"},

@@ -27,6 +27,13 @@ var hideRules = []rule{
 	},
 	{
 		id: "hide-from-user", flag: FlagInjection, severity: High, docs: true, check: concealment,
+		lits:    []string{"不要告诉用户", "不要告知用户", "不要通知用户", "不得告诉用户", "别告诉用户", "不要让用户知道", "不能让用户知道", "瞒着用户", "ユーザーに知らせ", "ユーザーには伝え", "사용자에게 알리지", "не сообщай", "no le digas al usuario", "ne dites pas à l'utilisateur"},
+		ahead:   20,
+		expr:    `(?:不要|不得|别)(?:告诉|告知|通知)用户|(?:不要|不能)让用户知道|瞒着用户|ユーザーに知らせない|ユーザーには伝えない|사용자에게 알리지|не сообщай(?:те)? (?:пользователю|об этом)|no le digas al usuario|ne dites pas à l'utilisateur`,
+		message: "tells the model to hide something from its user",
+	},
+	{
+		id: "hide-from-user", flag: FlagInjection, severity: High, docs: true, check: concealment,
 		lits: []string{"must not know", "should not know", "must not see", "should not see", "not need to know", "n't need to know", "not be aware", "n't be aware", "must not notice", "should not notice",
 			"will not notice", "won't notice", "not be told", "not be informed", "not be notified", "must never know", "must never see", "should never know", "should never see", "invisible to"},
 		back: 24, ahead: 40,

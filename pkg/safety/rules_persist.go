@@ -32,8 +32,23 @@ var persistRules = []rule{
 		id: "login-rights", flag: FlagPersistence, severity: High, docs: true,
 		lits: []string{"nopasswd", "ld.so.preload", "/etc/passwd", "/etc/sudoers", "useradd", "net user"},
 		back: 120, ahead: 80,
-		expr:    `nopasswd\s*:\s*all\b[^\n]*(?:>>|tee|sudoers)|(?:>>?|tee\s+(?:-a\s+)?)\s*/etc/(?:sudoers|passwd|shadow|ld\.so\.preload)\b|/etc/ld\.so\.preload|\buseradd\s[^\n]{0,40}-(?:o\s+-u\s*0|u\s*0)|\bnet\s+user\s+\S+\s+\S+\s+/add`,
+		expr:    `nopasswd\s*:\s*all\b[^\n]*(?:>>|tee|sudoers)|(?:>>?|tee\s+(?:-a\s+)?)\s*/etc/(?:sudoers|passwd|shadow)\b|\buseradd\s[^\n]{0,40}-(?:o\s+-u\s*0|u\s*0)|\bnet\s+user\s+\S+\s+\S+\s+/add`,
 		message: "gives itself rights on the machine for good",
+	},
+	{
+		id: "preloaded-library", flag: FlagPersistence, severity: Critical, docs: true,
+		lits:    []string{"ld.so.preload"},
+		back:    60,
+		ahead:   40,
+		expr:    `(?:>>?|tee\s+(?:-a\s+)?|open\(["'])\s*/etc/ld\.so\.preload`,
+		message: "loads a library into every program of the machine",
+	},
+	{
+		id: "wrapped-command", flag: FlagCredentials, severity: Critical, docs: true,
+		lits:    []string{"alias sudo=", "alias su=", "alias ssh=", "alias git=", "alias npm=", "alias claude=", "function sudo", "sudo() {", "sudo(){"},
+		ahead:   240,
+		expr:    `(?:alias\s+(?:sudo|su|ssh|git|npm|claude)=|(?:function\s+)?sudo\s*(?:\(\))?\s*\{)["']?[^\n]*\b(?:read|curl|wget|nc|tee|base64)\b`,
+		message: "puts a command of its own in the place of one that takes passwords",
 	},
 	{
 		id: "agent-memory", flag: FlagPersistence, severity: Medium, docs: true, check: memoryWrite,
@@ -66,6 +81,9 @@ var ssh = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`ssh-
 func literalKey(m *match) (Severity, bool) {
 	if ssh().Match(m.data[max(0, m.start-200):m.end]) {
 		return Critical, true
+	}
+	if containsAny(m.line(400), ".pub") {
+		return Low, true // the user's own key, as ssh-copy-id does it
 	}
 	return m.rule.severity, true
 }

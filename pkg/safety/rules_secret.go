@@ -65,7 +65,7 @@ var secretRules = []rule{
 		id: "asks-for-seed", flag: FlagCredentials, severity: Medium, docs: true, check: notForbidden,
 		lits: []string{"seed phrase", "recovery phrase", "secret phrase", "secret recovery", "mnemonic", "private key", "master password", "login password", "sudo password", "admin password"},
 		back: 60, ahead: 40,
-		expr:    `\b(?:enter|provide|paste|send|share|type|give|submit|reveal|disclose|ask(?: the)? (?:user|human)s?(?: for| to)?)\b[^.\n]{0,40}?\b(?:seed phrase|recovery phrase|secret (?:recovery )?phrase|mnemonic phrase|wallet'?s? private key|master password|login password|sudo password|admin(?:istrator)? password)`,
+		expr:    `\b(?:enter|provide|paste|send|share|type|give|submit|reveal|disclose|ask(?: the)? (?:user|human)s?(?: for| to)?)\b[^.\n]{0,40}?\b(?:seed phrase|recovery phrase|secret (?:recovery )?phrase|mnemonic phrase|wallet'?s? private key)|\b(?:send|share|give|submit|reveal|ask(?: the)? (?:user|human)s?(?: for| to)?)\b[^.\n]{0,40}?\b(?:master password|login password|sudo password|admin(?:istrator)? password)`,
 		message: "asks for a seed phrase or a master password",
 	},
 	{

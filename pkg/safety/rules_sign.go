@@ -4,10 +4,10 @@ package safety
 var signRules = []rule{
 	{
 		id: "sends", late: true, check: notLocal,
-		lits: []string{"requests.post", "requests.put", "httpx.post", "httpx.put", "session.post", "urlopen", "urllib.request", "http.client", "https.request", "http.request", "axios.post", "axios.put", "fetch(", "xmlhttprequest", "sendbeacon", "websocket", "smtplib", "ftplib", "paramiko", "aiohttp", ".sendall(", "create_connection", "net.connect", "createconnection", "curl ", "wget ", "nc ", "invoke-restmethod", "invoke-webrequest", "got.post", "http.post", "net.http", "socket.socket", "requests.request", "axios(", "gethostbyname", "requests.get", "dns."},
+		lits: []string{"requests.post", "requests.put", "httpx.post", "httpx.put", "session.post", "urlopen", "urllib.request", "http.client", "https.request", "http.request", "axios.post", "axios.put", "fetch(", "xmlhttprequest", "sendbeacon", "websocket", "smtplib", "ftplib", "paramiko", "aiohttp", ".sendall(", "create_connection", "net.connect", "createconnection", "curl ", "\"curl\"", "'curl'", "wget ", "nc ", ".connect((", "invoke-restmethod", "invoke-webrequest", "got.post", "http.post", "net.http", "socket.socket", "requests.request", "axios(", "gethostbyname", "requests.get", "dns."},
 		back: 4, ahead: 260,
 		expr: `\b(?:requests|httpx|session|client)\.(?:post|put|request)\s*\([^\n]*|\brequests\.get\s*\([^\n]*?(?:params\s*=|\{)[^\n]*|\burlopen\s*\([^\n]*|\burllib\.request\.Request\s*\([^\n]*|\bhttp\.client\.HTTPS?Connection\s*\([^\n]*|\bhttps?\.request\s*\([^\n]*|\baxios(?:\.(?:post|put))?\s*\([^\n]*|\bfetch\s*\([^\n]*(?:\n[^\n]*){0,3}?method\s*:\s*["'](?:POST|PUT)|\bfetch\s*\(\s*(?:\x60[^\x60\n]*\$\{|["'][^"'\n]*["']\s*\+)[^\n]*|new XMLHttpRequest|sendBeacon\s*\([^\n]*|new WebSocket\s*\([^\n]*|smtplib\.SMTP\w*\([^\n]*|ftplib\.FTP[^\n]*|\.sendall\s*\(|create_connection\s*\([^\n]*|net\.(?:connect|createConnection)\s*\([^\n]*|got\.post\s*\([^\n]*|aiohttp\.ClientSession|socket\.gethostbyname\([^\n]*` +
-			`|\bcurl\s[^\n]*?(?:\s-d\b|\s--data|\s-F\b|\s--form|\s-T\b|--upload-file|-X\s*["']?(?:POST|PUT))[^\n]*|\bwget\s[^\n]*--post-(?:data|file)[^\n]*|\b(?:nc|ncat)\s+(?:-\w+\s+)*[\w.-]+\.\w+\s+\d+|invoke-(?:restmethod|webrequest)[^\n]*-method\s+["']?post[^\n]*`,
+			`|["']curl["']\s*,[^\n]*["'](?:-d|--data[\w-]*|-F|--form|-T|--upload-file)["']|\.connect\(\s*\(\s*["'][^\n]*|\bcurl\s[^\n]*?(?:\s-d\b|\s--data|\s-F\b|\s--form|\s-T\b|--upload-file|-X\s*["']?(?:POST|PUT))[^\n]*|\bwget\s[^\n]*--post-(?:data|file)[^\n]*|\b(?:nc|ncat)\s+(?:-\w+\s+)*[\w.-]+\.\w+\s+\d+|invoke-(?:restmethod|webrequest)[^\n]*-method\s+["']?post[^\n]*`,
 		message: "sends data",
 	},
 	{
@@ -55,6 +55,35 @@ var signRules = []rule{
 		message: "decodes a text",
 	},
 	{
+		id: "provider-key", place: inCode, check: notProvider,
+		lits:    []string{"anthropic_api_key", "openai_api_key", "aws_secret_access_key", "github_token", "gh_token", "openrouter_api_key", "gemini_api_key", "npm_token", "clawdbot_token", "openclaw_token", "ssh_auth_sock", "stripe_secret_key"},
+		back:    40,
+		ahead:   10,
+		expr:    `(?:environ|getenv|process\.env|env)\W{1,4}(?:get\W{1,3})?(?:anthropic_api_key|openai_api_key|aws_secret_access_key|github_token|gh_token|openrouter_api_key|gemini_api_key|npm_token|clawdbot_token|openclaw_token|ssh_auth_sock|stripe_secret_key)`,
+		message: "reads the key of a service",
+	},
+	{
+		id: "walks-disk", place: inScript,
+		lits:    []string{"os.walk", "rglob", "readdirsync", "glob.glob", "path.home", "homedir", "expanduser"},
+		ahead:   60,
+		expr:    `os\.walk\(|\.rglob\(|readdirSync\(|glob\.glob\(`,
+		message: "walks the disk",
+	},
+	{
+		id: "encrypts", place: inScript,
+		lits:    []string{"fernet", "aes.new", "createcipheriv", "aesgcm", "chacha20", "openssl enc", "gpg -c", "gpg --symmetric"},
+		ahead:   40,
+		expr:    `\bfernet\(|AES\.new\(|createCipheriv\(|AESGCM\(|chacha20|openssl\s+enc\s|gpg\s+(?:-c|--symmetric)`,
+		message: "encrypts",
+	},
+	{
+		id: "removes-files", place: inScript,
+		lits:    []string{"os.remove", "os.unlink", "unlinksync", ".unlink(", "os.rename", "renamesync", "rm -"},
+		ahead:   20,
+		expr:    `os\.(?:remove|unlink|rename)\(|(?:unlink|rename)Sync\(|\.unlink\(|\brm\s+-`,
+		message: "removes files",
+	},
+	{
 		id: "runs-program", place: inScript, late: true,
 		lits:    []string{"os.system", "subprocess", "execsync", "spawn(", "popen", "child_process", "exec(", "eval("},
 		back:    2,
@@ -77,6 +106,13 @@ var signRules = []rule{
 		expr:    `pyautogui\.screenshot|ImageGrab\.grab|\bscreencapture\s|pyperclip\.paste|\bpbpaste\b|clipboard\.read|sounddevice\.rec|mss\(\)`,
 		message: "captures screen, clipboard or sound",
 	},
+}
+
+// notProvider keeps a key in a program that never names the service it is for.
+func notProvider(m *match) (Severity, bool) {
+	whole := lower(string(m.data))
+	return "", !containsAny(whole, "openai.com", "anthropic.com", "from openai", "import openai", "import anthropic", "from anthropic", "api.github.com", "amazonaws.com", "boto3",
+		"openrouter.ai", "googleapis.com", "@octokit", "github.com/repos", "npmjs.org", "litellm", "langchain", "base_url", "baseurl", "stripe.com", "huggingface.co", "slack.com")
 }
 
 // notLocal drops what stays on this machine.
@@ -126,8 +162,8 @@ var combinations = []combination{
 		message: "refuses to work until a program from elsewhere is run",
 	},
 	{
-		id: "unquarantined-download", flag: FlagExecution, severity: High, docs: true, block: true, near: 400,
-		groups:  [][]string{{"quarantine-removed"}, {"download-and-run", "pipe-to-shell", "fetches", "program-download"}},
+		id: "unquarantined-download", flag: FlagExecution, severity: High, docs: true, near: 400,
+		groups:  [][]string{{"quarantine-removed"}, {"download-and-run", "pipe-to-shell", "fetches", "program-download", "program-before-use"}},
 		message: "runs a downloaded program past the system's check",
 	},
 	{
@@ -136,9 +172,43 @@ var combinations = []combination{
 		message: "moves money without asking",
 	},
 	{
-		id: "delayed-attack", flag: FlagObfuscation, severity: Critical, docs: true,
-		groups:  [][]string{{"time-bomb", "looks-for-observers"}, {"runs-program", "sends", "runs-text"}},
-		message: "waits for a day or for nobody to watch before it acts",
+		id: "delayed-attack", flag: FlagObfuscation, severity: Critical, docs: true, near: 300, tight: true,
+		groups:  [][]string{{"time-bomb"}, {"runs-program", "sends", "runs-text", "pipe-to-shell"}},
+		message: "waits for a day before it acts",
+	},
+	{
+		id: "shy-attack", flag: FlagObfuscation, severity: High, docs: true, near: 300,
+		groups:  [][]string{{"looks-for-observers"}, {"runs-program", "sends", "runs-text"}},
+		message: "looks whether it is watched before it acts",
+	},
+	{
+		id: "provider-key-sent", flag: FlagExfiltration, severity: High, docs: true, near: 300, block: true,
+		groups:  [][]string{{"provider-key"}, {"sends"}},
+		message: "reads the key of a service that it does not talk to, and sends data away",
+	},
+	{
+		id: "done-in-secret", flag: FlagInjection, severity: Critical, docs: true, near: 500,
+		groups: [][]string{
+			{"asks-to-read-secrets", "asks-to-change-memory", "agent-memory", "asks-to-send-data", "asks-for-seed", "remote-instructions", "obeys-foreign-text",
+				"ssh-key-read", "secret-file-read", "cloud-credentials-read", "image-exfiltration", "request-catcher", "chat-webhook", "pipe-to-shell"},
+			{"hide-from-user", "in-secret"},
+		},
+		message: "does something that the user is not to know of",
+	},
+	{
+		id: "obeys-unasked", flag: FlagInjection, severity: Critical, docs: true, near: 300,
+		groups:  [][]string{{"remote-instructions", "obeys-foreign-text"}, {"no-confirmation", "limits-off", "takes-precedence"}},
+		message: "obeys somebody else's text without asking",
+	},
+	{
+		id: "ransom", flag: FlagDestructive, severity: Critical,
+		groups:  [][]string{{"walks-disk"}, {"encrypts"}, {"removes-files"}, {"sends"}},
+		message: "encrypts files all over the disk, removes the originals and sends something away",
+	},
+	{
+		id: "encrypts-files", flag: FlagDestructive, severity: High, docs: true,
+		groups:  [][]string{{"walks-disk"}, {"encrypts"}, {"removes-files"}},
+		message: "encrypts files all over the disk and removes the originals",
 	},
 	{
 		id: "capture-sent", flag: FlagExfiltration, severity: High, docs: true, block: true, near: 400,

@@ -73,6 +73,7 @@ type scanner struct {
 type mark struct {
 	rule *rule
 	off  int
+	soft int // steps that it is milder, for it is about attacks rather than one
 }
 
 // window is the stretch of text that a rule's expression has yet to run over.
@@ -153,7 +154,7 @@ func (s *scanner) trigger(v view, n uint16, i int) {
 	if w.off {
 		return
 	}
-	if w.end == 0 && !s.applies(r, n) {
+	if w.end == 0 && !s.applies(v, r, n) {
 		w.off = true
 		return
 	}
@@ -181,11 +182,12 @@ func (s *scanner) trigger(v view, n uint16, i int) {
 }
 
 // applies reports whether rule n has any business with this text.
-func (s *scanner) applies(r *compiled, n uint16) bool {
+func (s *scanner) applies(v view, r *compiled, n uint16) bool {
 	if s.counts[n] >= perRule || r.once && s.counts[n] > 0 {
 		return false
 	}
-	if r.place == inScript && s.kind != code || r.place == inProse && s.kind == code {
+	switch {
+	case r.place == inScript && s.kind != code, r.place == inProse && s.kind == code, r.place == inData && s.kind != data, r.place == inDecoded && v.depth == 0:
 		return false
 	}
 	return !r.late || s.kind == code || slices.ContainsFunc(s.marks, func(m mark) bool { return slices.Contains(r.partners, m.rule) })
@@ -248,7 +250,7 @@ func (s *scanner) apply(v view, n uint16, start, end int) {
 		return
 	}
 	off := min(v.origin(start), max(0, len(s.text.Data)-1))
-	m := match{rule: r, data: v.data, start: start, end: end, path: s.text.Path}
+	m := match{rule: r, data: v.data, start: start, end: end, path: s.text.Path, via: v.via, original: s.text.Data, off: off}
 	if r.check != nil || r.place == inCode {
 		m.in = s.regionAt(off)
 	}
@@ -268,9 +270,13 @@ func (s *scanner) apply(v view, n uint16, start, end int) {
 		}
 	}
 	s.counts[n]++
-	s.marks = append(s.marks, mark{r, off})
+	soft := 0
+	if (r.docs || m.soft || r.severity == "") && v.depth == 0 {
+		soft = s.softened(off, &m)
+	}
+	s.marks = append(s.marks, mark{r, off, soft})
 	if severity != "" {
-		s.report(v, r, severity, off, m)
+		s.report(v, r, severity, off, soft)
 	}
 }
 
@@ -282,22 +288,16 @@ func (s *scanner) fits(r *rule, in region, off int) bool {
 	return in.kind == fence || inSpan(s.text.Data, off)
 }
 
-// report adds a finding, made milder or harsher by where it stands.
-func (s *scanner) report(v view, r *rule, severity Severity, off int, m match) {
-	f := Finding{Rule: r.id, Flag: r.flag, Path: s.text.Path, Message: r.message}
-	steps := 0
+// report adds a finding: soft steps milder, and one harsher when it was hidden
+// in an encoding.
+func (s *scanner) report(v view, r *rule, severity Severity, off, soft int) {
+	f := Finding{Rule: r.id, Flag: r.flag, Severity: severity, Path: s.text.Path, Message: r.message, cited: soft > 0}
 	if v.depth > 0 {
-		steps++
+		soft--
 		f.Message += " (in " + v.via + ")"
 	}
-	if (r.docs || m.soft) && v.depth == 0 {
-		down := s.softened(off, &m)
-		f.cited = down > 0
-		steps -= down
-	}
-	f.Severity = severity
 	if severity != Low {
-		f.Severity = severity.shift(steps)
+		f.Severity = severity.shift(-soft)
 	}
 	s.place(&f, off)
 	s.findings = append(s.findings, f)
