@@ -104,7 +104,7 @@ func fixValues(data []byte, _ *Skill) []byte {
 	for i := range doc.fields {
 		f := &doc.fields[i]
 		text, ok := f.Value.(string)
-		if !ok || !f.recovered || f.Key == keyAllowedTools || nearMiss(f.Key) == keyAllowedTools {
+		if !ok || !f.recovered || restricts(f.Key) {
 			continue
 		}
 		if start, end, _, err := doc.valueSpan(f); err == nil {

@@ -53,14 +53,15 @@ func (r *reader) field(key string) *Field {
 }
 
 func (r *reader) duplicates() {
-	for i := range r.doc.fields {
-		f := &r.doc.fields[i]
-		for j := range i {
-			if r.doc.fields[j].Key == f.Key {
-				r.warn("duplicate-key", f.Line, fmt.Sprintf("key %q is given again; the last one counts", f.Key), "remove one of the two", false)
-				break
-			}
+	if len(r.doc.fields) < 2 {
+		return
+	}
+	seen := make(map[string]bool, len(r.doc.fields))
+	for _, f := range r.doc.fields {
+		if seen[f.Key] {
+			r.warn("duplicate-key", f.Line, fmt.Sprintf("key %q is given again; the last one counts", f.Key), "remove one of the two", false)
 		}
+		seen[f.Key] = true
 	}
 }
 
@@ -73,7 +74,7 @@ func (r *reader) name() {
 	}
 	switch {
 	case f == nil && r.doc.block.found:
-		r.warn("name-missing", line, "there is no name; the folder's name is used", "add name: "+r.folder, r.folder != "")
+		r.warn("name-missing", line, "there is no name; the folder's name is used", "add name: "+r.folder, r.folder != "" && !r.doc.flow)
 		return
 	case f == nil:
 		return // frontmatter-missing has said it
@@ -83,7 +84,7 @@ func (r *reader) name() {
 	}
 	typed := oneLine(scalar(f.Value))
 	if typed == "" {
-		r.warn("name-empty", line, "the name is empty or null; the folder's name is used", "write name: "+r.folder, r.folder != "")
+		r.warn("name-empty", line, "the name is empty or null; the folder's name is used", "write name: "+r.folder, r.folder != "" && !r.doc.flow)
 		return
 	}
 	r.skill.Name = typed
@@ -122,7 +123,7 @@ func (r *reader) description() {
 		return
 	}
 	r.skill.Description = r.prose()
-	mend := r.skill.Description != ""
+	mend := r.skill.Description != "" && !r.doc.flow
 	switch {
 	case f != nil && isCollection(f.Value):
 		r.warn("description-type", line, "the description is not text", "write description: and a sentence", false)

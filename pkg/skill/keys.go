@@ -105,6 +105,9 @@ func nearMiss(key string) string {
 	return ""
 }
 
+// restricts tells a key that is, or was meant to be, allowed-tools.
+func restricts(key string) bool { return key == keyAllowedTools || nearMiss(key) == keyAllowedTools }
+
 // flatKey drops what differs between spellings: case, hyphens, underscores.
 func flatKey(key string) string {
 	flat := make([]byte, 0, len(key))

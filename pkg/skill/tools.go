@@ -13,7 +13,7 @@ func (r *reader) tools() {
 	var found []*Field
 	for i := range r.doc.fields {
 		f := &r.doc.fields[i]
-		if f.Key == keyAllowedTools || nearMiss(f.Key) == keyAllowedTools {
+		if restricts(f.Key) {
 			found = append(found, f)
 		}
 	}
