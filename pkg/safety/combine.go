@@ -35,7 +35,7 @@ func (s *scanner) combine() {
 	}
 	for _, m := range s.marks {
 		if !slices.ContainsFunc(s.marked, func(o spread) bool { return o.id == m.rule.id }) {
-			f := Finding{Path: s.text.Path, cited: m.soft > 0}
+			f := Finding{Path: s.text.Path, Softened: m.soft > 0}
 			s.place(&f, m.off)
 			s.marked = append(s.marked, spread{m.rule.id, f})
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"unicode/utf8"
 )
 
 const (
@@ -291,7 +292,7 @@ func (s *scanner) fits(r *rule, in region, off int) bool {
 // report adds a finding: soft steps milder, and one harsher when it was hidden
 // in an encoding.
 func (s *scanner) report(v view, r *rule, severity Severity, off, soft int) {
-	f := Finding{Rule: r.id, Flag: r.flag, Severity: severity, Path: s.text.Path, Message: r.message, cited: soft > 0}
+	f := Finding{Rule: r.id, Flag: r.flag, Severity: severity, Path: s.text.Path, Message: r.message, Softened: soft > 0}
 	if v.depth > 0 {
 		soft--
 		f.Message += " (in " + v.via + ")"
@@ -307,7 +308,7 @@ func (s *scanner) report(v view, r *rule, severity Severity, off, soft int) {
 func (s *scanner) place(f *Finding, off int) {
 	line := s.lineOf(off)
 	start := int(s.lines[line])
-	f.Line, f.Column = line+1, off-start+1
+	f.Line, f.Column = line+1, utf8.RuneCount(s.text.Data[start:off])+1
 	f.Excerpt = excerpt(s.text.Data, start, off)
 }
 
