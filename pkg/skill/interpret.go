@@ -2,7 +2,8 @@ package skill
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -178,21 +179,12 @@ func (r *reader) metadata() []map[string]any {
 		return nil
 	}
 	all := []map[string]any{m}
-	for _, k := range sortedKeys(m) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if sub, ok := m[k].(map[string]any); ok {
 			all = append(all, sub)
 		}
 	}
 	return all
-}
-
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }
 
 func (r *reader) tags() {
@@ -208,19 +200,10 @@ func (r *reader) tags() {
 
 func (r *reader) addTags(v any) {
 	for _, tag := range splitTags(v) {
-		if !contains(r.skill.Tags, tag) {
+		if !slices.Contains(r.skill.Tags, tag) {
 			r.skill.Tags = append(r.skill.Tags, tag)
 		}
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, have := range list {
-		if have == s {
-			return true
-		}
-	}
-	return false
 }
 
 // splitTags reads a list, or a text separated by commas or, without any, blanks.

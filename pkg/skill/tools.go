@@ -2,9 +2,10 @@ package skill
 
 import (
 	"bytes"
-	"fmt"
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // tools reads allowed-tools. A restriction is never lost: whatever of it cannot
@@ -30,7 +31,7 @@ func (r *reader) tools() {
 		case why != "":
 			r.noTools(f.Line, why)
 			return
-		case f != found[0] && !equal(list, r.skill.AllowedTools):
+		case f != found[0] && !slices.Equal(list, r.skill.AllowedTools):
 			r.noTools(f.Line, "it is given twice with different values")
 			return
 		}
@@ -93,7 +94,7 @@ func splitTools(s string) (list []string, why string) {
 			depth--
 		case depth == 0 && (c == ',' || unicode.IsSpace(c)):
 			cut(i)
-			start = i + 1
+			start = i + utf8.RuneLen(c)
 		}
 		if depth < 0 {
 			break
@@ -104,10 +105,6 @@ func splitTools(s string) (list []string, why string) {
 	}
 	cut(len(s))
 	return list, ""
-}
-
-func equal(a, b []string) bool {
-	return fmt.Sprintf("%q", a) == fmt.Sprintf("%q", b)
 }
 
 // hiddenTools looks for a restriction that stands in the text but in no field:
