@@ -18,7 +18,7 @@ import (
 const module = "github.com/openspace-dev/openspace"
 
 // fewestScripts is how many scripts there are at least: a glob that finds less tests nothing.
-const fewestScripts = 10
+const fewestScripts = 50
 
 var (
 	update = flag.Bool("update", false, "rewrite the golden sections of scripts")
