@@ -44,18 +44,10 @@ func main() {
 }
 
 func run(data string, asJSON bool, against string) error {
-	dir, err := os.MkdirTemp("", "bench-retrieval-")
+	rep, err := evaluate(data)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	rep := report{map[string]scores{}, map[string]int{}, map[string]map[string]scores{}}
-	for _, c := range collections(data) {
-		if err := measure(&rep, c, dir); err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
-		}
-	}
-	rep.average()
 	if asJSON {
 		return json.NewEncoder(os.Stdout).Encode(rep)
 	}
@@ -64,6 +56,23 @@ func run(data string, asJSON bool, against string) error {
 		return rep.compare(against)
 	}
 	return nil
+}
+
+// evaluate runs all queries of all collections.
+func evaluate(data string) (*report, error) {
+	dir, err := os.MkdirTemp("", "bench-retrieval-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	rep := &report{map[string]scores{}, map[string]int{}, map[string]map[string]scores{}}
+	for _, c := range collections(data) {
+		if err := measure(rep, c, dir); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	rep.average()
+	return rep, nil
 }
 
 // measure unpacks one collection and runs its queries.
