@@ -6,7 +6,7 @@ import "github.com/xrash/smetrics"
 // flag. The suite's test compares it with the commands.
 func Known() []string {
 	return []string{
-		"all", "body", "color", "dry_run", "errors", "exact", "explain", "home", "host_skill_dirs", "json",
+		"all", "body", "color", "dry_run", "errors", "exact", "explain", "format", "home", "host_skill_dirs", "json",
 		"jsonl", "limit", "min_score", "no_refresh", "no_sidecar", "plain", "policy", "prefix", "profile",
 		"skill_dirs", "source", "strict", "verify",
 	}
