@@ -77,6 +77,24 @@ func readmeBlocks(t *testing.T) []string {
 	return blocks
 }
 
+// TestQuickstart runs the README's first command. It leaves nothing behind but bin/.
+func TestQuickstart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the suite once more")
+	}
+	temp := t.TempDir()
+	quickstart := exec.Command("../scripts/quickstart")
+	quickstart.Env = append(os.Environ(), "TMPDIR="+temp, "OPENSPACE_LIMIT=no number")
+	out, err := quickstart.CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("\nDone.")) {
+		t.Fatalf("run quickstart: %v\n%s", err, out)
+	}
+	left, err := os.ReadDir(temp)
+	if err != nil || len(left) > 0 {
+		t.Errorf("got %d files left in the temporary folder (%v), want none: %v", len(left), err, left)
+	}
+}
+
 // TestReadmeIsComplete checks the README's table of commands against the commands, and its length.
 func TestReadmeIsComplete(t *testing.T) {
 	text := readFile(t, "../README.md")
