@@ -79,6 +79,9 @@ func (s *scanner) cites(off int) (before []byte, cited bool) {
 	}
 	before = text[start:off]
 	from := max(0, start-300)
+	if s.regionAt(0).kind == front && off >= s.regionAt(0).end {
+		from = max(from, s.regionAt(0).end)
+	}
 	return before, citing().in(text[from:off])
 }
 

@@ -1,6 +1,9 @@
 package safety
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // codeRules find program text that hides what it runs, or runs what others
 // give it.
@@ -37,10 +40,10 @@ var codeRules = []rule{
 		message: "splits a telling name into pieces",
 	},
 	{
-		id: "encoded-address", flag: FlagObfuscation, severity: Medium, place: inDecoded, check: notPieces,
+		id: "encoded-address", flag: FlagObfuscation, severity: Medium, place: inDecoded, check: nothingElse,
 		lits:    []string{"http://", "https://"},
 		ahead:   300,
-		expr:    `^\s*["']?https?://[^\s"'<>]+["']?\s*$`,
+		expr:    `https?://[^\s"'<>]+`,
 		message: "hides an address",
 	},
 	{
@@ -189,8 +192,11 @@ func splitInside(m *match) (Severity, bool) {
 	return notInClear(m)
 }
 
-// notPieces drops what was only put together from strings: addresses mostly are.
-func notPieces(m *match) (Severity, bool) { return m.rule.severity, m.via != "pieces" }
+// nothingElse keeps a decoded text that is a match and no more. What was only put
+// together from strings does not count: addresses mostly are.
+func nothingElse(m *match) (Severity, bool) {
+	return m.rule.severity, m.via != "pieces" && len(bytes.Trim(m.data, " \t\r\n\"'")) == m.end-m.start
+}
 
 // packed asks for more than one odd name.
 func packed(m *match) (Severity, bool) {

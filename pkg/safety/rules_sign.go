@@ -216,11 +216,3 @@ var combinations = []combination{
 		message: "captures what the user does and sends data away",
 	},
 }
-
-// fileRules are found from a file as a whole.
-var fileRules = []RuleInfo{
-	{"not-scanned", FlagNotScanned, Medium, "was not read, so nothing is known of it"},
-	{"executable-binary", FlagExecution, Medium, "is a program without source"},
-	{"locked-archive", FlagExecution, High, "is an archive with a password: virus scanners cannot look into it"},
-	{"link-outside", FlagCredentials, High, "is a link that leaves the folder"},
-}

@@ -60,11 +60,15 @@ var (
 	aboutChecks = sync.OnceValue(func() *vocabulary {
 		return newVocabulary("secure, audit*, scan, scanner*, scanning, scans, detect*, guard, guardrail*, firewall, vetting, vet, defense*, defence*, protect*, review*, test, testing")
 	})
+	// leakSigns are the beginnings of keys of services.
+	leakSigns = sync.OnceValue(func() *vocabulary {
+		return newVocabulary("akia*, ghp_*, gho_*, ghs_*, ghu_*, ghr_*, github_pat*, sk-*, sk_live*, rk_live*, xox*, xapp-*, aiza*, glpat-*, npm_*, hf_*, sg.*")
+	})
 	// citing are words that introduce an attack as an example, or say that it
 	// is to be refused.
 	citing = sync.OnceValue(func() *vocabulary {
 		return newVocabulary("detect*, blocked, flagged, reject*, refuse*, malicious, suspicious, attack*, patterns, dangerous, " +
-			"unsafe, for example, examples, e.g., such as, sign of, signs of, red flag*, injection*, watch for, look for, looks like, scan for, indicator*, " +
+			"unsafe, for example, examples, e.g., such as, sign of, signs of, red flag*, injection*, watch for, watch out, look for, looks like, scan for, indicator*, " +
 			"forbidden, prohibited, vulnerab*, phish*, scam, scams, untrusted, never run, do not run, don't run, ❌*, 🚫*, ⛔*, 🔴*, 🚩*")
 	})
 	// runsText are functions that run the text they are given.
