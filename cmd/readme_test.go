@@ -106,9 +106,38 @@ func TestReadmeIsComplete(t *testing.T) {
 			t.Errorf("the README's table of commands has no %s", name)
 		}
 	}
+	for _, verb := range verbs(t) {
+		if !strings.Contains(text, "`openspace-skills "+verb+"`") && !strings.Contains(text, "`"+verb+"`") {
+			t.Errorf("the README's table of commands has no openspace-skills %s", verb)
+		}
+	}
 	for _, m := range regexp.MustCompile("`(openspace-[a-z-]+)").FindAllStringSubmatch(text, -1) {
 		if _, err := os.Stat(filepath.Join(bin, m[1])); err != nil {
 			t.Errorf("the README names %s, which is no command", m[1])
+		}
+	}
+}
+
+// verbs returns what openspace-skills can do, as it says itself.
+func verbs(t *testing.T) []string {
+	t.Helper()
+	out, _ := exec.Command(filepath.Join(bin, "openspace-skills"), "no-such-verb").CombinedOutput()
+	m := regexp.MustCompile(`the commands are ([a-z, ]+)`).FindSubmatch(out)
+	if m == nil {
+		t.Fatalf("openspace-skills does not list its commands: %s", out)
+	}
+	return strings.Split(string(m[1]), ", ")
+}
+
+// TestNoNetwork checks the promise of docs/security.md that nothing leaves the machine.
+func TestNoNetwork(t *testing.T) {
+	for _, name := range commands(t) {
+		out, err := exec.Command("go", "list", "-deps", module+"/cmd/"+name).Output()
+		if err != nil || len(out) == 0 {
+			t.Fatalf("list what %s links: %v", name, err)
+		}
+		if strings.Contains("\n"+string(out), "\nnet\n") {
+			t.Errorf("%s links the network package; docs/security.md says that no command does", name)
 		}
 	}
 }
