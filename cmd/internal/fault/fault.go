@@ -25,6 +25,7 @@ var kinds = []struct {
 	{store.ErrExists, wire.Exists, ""},
 	{store.ErrNotFound, wire.NotFound, ""},
 	{store.ErrInvalid, wire.Invalid, ""},
+	{store.ErrUnchanged, wire.Invalid, "there is nothing to do"},
 	{fs.ErrNotExist, wire.NotFound, ""},
 	{fs.ErrPermission, wire.Invalid, "check the permissions"},
 }
