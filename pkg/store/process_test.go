@@ -195,7 +195,7 @@ func TestReadersDuringWrites(t *testing.T) {
 				select {
 				case <-stop:
 					return
-				default:
+				case <-time.After(time.Millisecond):
 				}
 			}
 		})
@@ -218,4 +218,32 @@ func TestReadersDuringWrites(t *testing.T) {
 		t.Errorf("got %+v, %v, want 60", c, err)
 	}
 	checkSound(t, s)
+}
+
+// A reader that lives long goes over to newer catalogues, and does without.
+func TestLongLivedReader(t *testing.T) {
+	home := fastDir(t)
+	reader := open(t, home)
+	writer := openWith(t, home, store.Options{Fast: true})
+	for i := range 6 {
+		var samples []store.ToolSample
+		for j := range 3000 {
+			samples = append(samples, store.ToolSample{Key: fmt.Sprint("tool", i, "_", j), OK: true, MS: 1})
+		}
+		if err := writer.RecordTool(t.Context(), samples...); err != nil {
+			t.Fatal(err)
+		}
+		judge(t, writer, strconv.Itoa(i))
+		if i == 3 {
+			if err := os.Remove(writer.CataloguePath()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c, err := reader.Counters("x")
+		tool, errT := reader.Tool(fmt.Sprint("tool", i, "_", 2999))
+		if err != nil || errT != nil || c.Selections != i+1 || tool.Calls != 1 {
+			t.Errorf("got %+v, %v, %+v, %v after %d rounds", c, err, tool, errT, i+1)
+		}
+	}
+	checkSound(t, reader)
 }
