@@ -26,7 +26,7 @@ func (o *options) flags(fs *flag.FlagSet) {
 	o.Request.Flags(fs)
 	o.dirs = skilldirs.Flag(fs)
 	o.source = cli.Choice(fs, "source", "where to look: `WHERE` is local", "local")
-	fs.StringVar(&o.policy, "policy", "", "what the safety scan blocks, such as `block=critical,high`")
+	fs.StringVar(&o.policy, "policy", "", "what is left out as unsafe: `POLICY` is block, warn, allow, strict or a list such as block=critical,high;allow=rule-id")
 	fs.BoolVar(&o.noRefresh, "no-refresh", false, "take the index as it stands, without comparing it with the skill folders")
 }
 
