@@ -94,7 +94,7 @@ type RuleInfo struct {
 
 // Rules lists the rules, sorted by id.
 func Rules() []RuleInfo {
-	infos := slices.Clone(fileRules)
+	infos := slices.Concat(fileRules, claimRules)
 	for _, table := range tables {
 		for i := range table {
 			if r := &table[i]; r.severity != "" {

@@ -124,6 +124,22 @@ var codeRules = []rule{
 		message: "reaches for files outside its own folder",
 	},
 	{
+		id: "telling-host", flag: FlagExfiltration, severity: Medium, place: inCode, docs: true,
+		lits:    []string{"evil", "attacker", "malicious", "exfil", "hacker", "stealer", "c2.", "c2-", "malware"},
+		back:    60,
+		ahead:   60,
+		expr:    `https?://[\w.-]*(?:evil|attacker|malicious|exfil|hacker|stealer|malware|\bc2[.-])[\w.-]*`,
+		message: "names a host that calls itself an attacker's",
+	},
+	{
+		id: "says-so", flag: FlagExecution, severity: Medium, place: inCode, docs: true,
+		lits:    []string{"backdoor", "back door", "pwned", "后门", "exfiltrat", "malicious", "steal", "payload", "keylog"},
+		back:    20,
+		ahead:   40,
+		expr:    `\bback ?door\b|\bpwned\b|后门|(?:#|//)[^\n]*\b(?:exfiltrat\w+|malicious|steal(?:s|ing)?\s+(?:the\s+)?(?:user'?s?\s+)?(?:credentials?|tokens?|keys?|cookies|data|secrets?|passwords?))\b|\b(?:def|function)\s+\w*(?:exfiltrat|steal_?(?:cred|token|key|cookie|data|secret|pass|info|wallet|env)|backdoor|keylog)\w*`,
+		message: "says itself what it is for",
+	},
+	{
 		id: "trigger-phrase", flag: FlagExecution, severity: High, place: inScript,
 		lits: []string{"exec(", "eval(", "os.system", "subprocess", "execsync", "popen("},
 		back: 260, ahead: 60, check: secretWord,

@@ -32,14 +32,14 @@ var signRules = []rule{
 		message: "fetches something",
 	},
 	{
-		id: "makes-executable", place: inScript,
+		id: "makes-executable", place: inCode,
 		lits:    []string{"chmod", "s_iexec", "s_ixusr"},
 		ahead:   80,
 		expr:    `os\.chmod\s*\([^\n]*(?:0o?[57]\d\d|S_IEXEC|S_IXUSR|S_IRWXU)|chmodSync\s*\([^\n]*(?:0o?7|['"]?[57]\d\d)|\bchmod\s+(?:\+x|a\+x|u\+x|7\d\d)`,
 		message: "makes a file executable",
 	},
 	{
-		id: "runs-text", place: inScript,
+		id: "runs-text", place: inCode,
 		lits:    []string{"exec(", "eval(", "new function(", "vm.run", "execsync", "os.system", "subprocess", "compile(", "popen"},
 		back:    2,
 		ahead:   80,
@@ -47,7 +47,7 @@ var signRules = []rule{
 		message: "runs a text",
 	},
 	{
-		id: "decodes", place: inScript,
+		id: "decodes", place: inCode,
 		lits:    []string{"b64decode", "base64", "atob(", "fromhex", "unhexlify", "frombase64string", "decode64"},
 		back:    200,
 		ahead:   200,
@@ -147,7 +147,7 @@ var combinations = []combination{
 		message: "fetches a program and runs it",
 	},
 	{
-		id: "decodes-and-runs", flag: FlagObfuscation, severity: High, docs: true,
+		id: "decodes-and-runs", flag: FlagObfuscation, severity: High, docs: true, block: true,
 		groups:  [][]string{{"runs-text"}, {"decodes"}},
 		message: "decodes a text and runs one",
 	},
@@ -199,6 +199,11 @@ var combinations = []combination{
 		id: "obeys-unasked", flag: FlagInjection, severity: Critical, docs: true, near: 300,
 		groups:  [][]string{{"remote-instructions", "obeys-foreign-text"}, {"no-confirmation", "limits-off", "takes-precedence"}},
 		message: "obeys somebody else's text without asking",
+	},
+	{
+		id: "telling-host-sent", flag: FlagExfiltration, severity: High, docs: true, near: 300, block: true,
+		groups:  [][]string{{"telling-host"}, {"sends"}},
+		message: "sends data to a host that names itself as an attacker's",
 	},
 	{
 		id: "ransom", flag: FlagDestructive, severity: Critical,

@@ -38,6 +38,7 @@ func scanTexts(report *Report, texts []Text) {
 		report.Findings = append(report.Findings, s.findings...)
 	}
 	report.Findings = append(report.Findings, s.across()...)
+	report.Findings = append(report.Findings, s.claims(texts)...)
 	if len(report.Findings) > perReport {
 		slices.SortStableFunc(report.Findings, func(a, b Finding) int { return b.Severity.rank() - a.Severity.rank() })
 		report.Findings, report.Truncated = report.Findings[:perReport], true
@@ -272,7 +273,7 @@ func (s *scanner) apply(v view, n uint16, start, end int) {
 	}
 	s.counts[n]++
 	soft := 0
-	if (r.docs || m.soft || r.severity == "") && v.depth == 0 {
+	if r.docs || m.soft || r.severity == "" {
 		soft = s.softened(off, &m)
 	}
 	s.marks = append(s.marks, mark{r, off, soft})

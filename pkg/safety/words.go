@@ -64,6 +64,10 @@ var (
 	leakSigns = sync.OnceValue(func() *vocabulary {
 		return newVocabulary("akia*, ghp_*, gho_*, ghs_*, ghu_*, ghr_*, github_pat*, sk-*, sk_live*, rk_live*, xox*, xapp-*, aiza*, glpat-*, npm_*, hf_*, sg.*")
 	})
+	// localOnly are words with which a skill says that nothing leaves the machine.
+	localOnly = sync.OnceValue(func() *vocabulary {
+		return newVocabulary("offline, no network, without network, no internet, local-only, local only, never leaves, nothing leaves, no data leaves, no external, does not send, doesn't send, fully local, runs locally, no data is sent, no telemetry")
+	})
 	// citing are words that introduce an attack as an example, or say that it
 	// is to be refused.
 	citing = sync.OnceValue(func() *vocabulary {
