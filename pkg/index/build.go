@@ -100,6 +100,14 @@ func (b *builder) termAt(i int) (term, error) {
 	return term{[]byte(b.stems[n]), b.analyzer.Term(n), l.data, l.n, l.last}, nil
 }
 
+func (b *builder) postingBytes() (n int) {
+	for i := range b.lists {
+		n += len(b.lists[i].data)
+	}
+	return n
+}
+
+func (s *segment) postingBytes() int        { return len(s.postings) }
 func (s *segment) docCount() int            { return s.n }
 func (s *segment) termCount() int           { return s.nTerms }
 func (s *segment) docAt(i int) (Doc, error) { return s.doc(i) }
