@@ -110,7 +110,7 @@ func noteUnusable(t *roots.Tree, failed []unusable) {
 func distrustYoung(t *roots.Tree) {
 	now := time.Now()
 	for i := range t.Dirs {
-		if d := &t.Dirs[i]; young(d.Stamp, now) {
+		if d := &t.Dirs[i]; d.Stamp != (roots.Stamp{}) && young(d.Stamp, now) {
 			d.Stamp.Mtime = 0
 		}
 	}

@@ -61,8 +61,7 @@ func Open(ctx context.Context, root roots.Root, o Options) (*Index, error) {
 	}
 	x := &Index{root: root, dir: filepath.Join(o.Dir, DirName(realPath(root.Dir))), options: o, state: Checked}
 	err := x.load()
-	var version *VersionError
-	if errors.As(err, &version) {
+	if errors.Is(err, ErrVersion) {
 		return nil, err
 	}
 	if x.manifest != nil && o.NoRefresh {

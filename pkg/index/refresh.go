@@ -130,7 +130,8 @@ func (x *Index) dirsChanged() bool {
 		return true
 	}
 	for _, d := range x.dirs {
-		if s, err := roots.StampOf(x.path(d.Rel)); err != nil || s != d.Stamp {
+		// What was not there has no stamp, and still has none.
+		if s, _ := roots.StampOf(x.path(d.Rel)); s != d.Stamp {
 			return true
 		}
 	}
@@ -290,7 +291,7 @@ func readDocument(f roots.Folder, buffer []byte) (*Document, []skill.Diagnostic,
 		return nil, []skill.Diagnostic{{Code: "unreadable", Severity: skill.Error, Path: path, Message: err.Error()}}, data
 	}
 	now := time.Now()
-	s, problems := skill.Parse(data, filepath.Base(f.Dir))
+	s, problems := skill.Parse(data, skill.FolderName(f.Dir))
 	if s == nil {
 		return nil, atPath(problems, path), data
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/openspace-dev/openspace/pkg/lexical"
 	"github.com/openspace-dev/openspace/pkg/safety"
 	"github.com/openspace-dev/openspace/pkg/skill"
-	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -68,32 +67,20 @@ func (e *Engine) shadowed(c candidate) (bool, error) {
 
 // identify fills in the id of a hit and what earlier uses say about it.
 func (e *Engine) identify(h *wire.Hit) error {
-	id, rec, known, err := e.identity(h.Name, h.SkillDir)
+	id, err := e.store.Identify(h.SkillDir, h.Name)
 	if err != nil {
 		return err
 	}
-	h.SkillID = id
-	if !known {
+	h.SkillID = id.ID
+	if !id.Known {
 		return nil
 	}
-	h.Origin = string(rec.Lineage.Origin)
-	n, err := e.store.Counters(id)
+	h.Origin = string(id.Record.Lineage.Origin)
+	n, err := e.store.Counters(id.ID)
 	if err == nil && n.Selections > 0 {
 		h.Quality = &wire.Quality{TotalSelections: n.Selections, CompletionRate: rate(n.Completions, n.Applied), EffectiveRate: rate(n.Completions, n.Selections)}
 	}
 	return err
-}
-
-// identity returns the id of the skill in dir: that of its sidecar, else that of the store, else one derived from where it lies.
-func (e *Engine) identity(name, dir string) (id string, rec store.Record, known bool, err error) {
-	rec, known, err = e.store.HeadAt(dir)
-	if id, _ = skill.ReadID(dir); id != "" || err != nil {
-		return id, rec, known, err
-	}
-	if known {
-		return rec.SkillID, rec, true, nil
-	}
-	return skill.DerivedID(name, realPath(dir)), rec, false, nil
 }
 
 // rate returns part/whole to three decimals, 0 for nothing.
@@ -102,13 +89,6 @@ func rate(part, whole int) float64 {
 		return 0
 	}
 	return math.Round(1000*float64(part)/float64(whole)) / 1000
-}
-
-func realPath(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
-	}
-	return dir
 }
 
 // withID returns the skills with the given id, looked for among those whose name is the part before the "__".
@@ -124,9 +104,11 @@ func (e *Engine) withID(id string) (refs []index.Ref, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if has, _, _, err := e.identity(doc.Name, e.set.Dir(r, doc)); err != nil {
+		has, err := e.store.Identify(e.set.Dir(r, doc), doc.Name)
+		if err != nil {
 			return nil, err
-		} else if has == id {
+		}
+		if has.ID == id {
 			refs = append(refs, r)
 		}
 	}
