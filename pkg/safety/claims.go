@@ -10,8 +10,8 @@ import (
 
 // claimRules compare what a skill says of itself with what its programs do.
 var claimRules = []RuleInfo{
-	{"contradicts-itself", FlagExfiltration, High, "says that it stays on this machine, but sends data away"},
-	{"undeclared-tool", FlagExecution, Medium, "runs programs or talks to the network, which its allowed-tools do not say"},
+	{ID: "contradicts-itself", Flag: FlagExfiltration, Severity: High, Message: "says that it stays on this machine, but sends data away"},
+	{ID: "undeclared-tool", Flag: FlagExecution, Severity: Medium, Message: "runs programs or talks to the network, which its allowed-tools do not say"},
 }
 
 // claims finds programs that do what the skill's own text denies.

@@ -84,12 +84,15 @@ func (m *match) line(limit int) string {
 }
 
 // RuleInfo describes a rule to people and to SARIF. Severity is the one the
-// rule starts from; a finding may be one or two steps milder or one harsher.
+// rule starts from; a finding may be one harsher, or milder when Words says that
+// the rule is about words that a text on attacks may quote. Message completes
+// the sentence "this skill …".
 type RuleInfo struct {
 	ID       string
 	Flag     string
 	Severity Severity
 	Message  string
+	Words    bool
 }
 
 // Rules lists the rules, sorted by id.
@@ -98,12 +101,12 @@ func Rules() []RuleInfo {
 	for _, table := range tables {
 		for i := range table {
 			if r := &table[i]; r.severity != "" {
-				infos = append(infos, RuleInfo{r.id, r.flag, r.severity, r.message})
+				infos = append(infos, RuleInfo{r.id, r.flag, r.severity, r.message, r.docs})
 			}
 		}
 	}
 	for _, c := range combinations {
-		infos = append(infos, RuleInfo{c.id, c.flag, c.severity, c.message})
+		infos = append(infos, RuleInfo{c.id, c.flag, c.severity, c.message, c.docs})
 	}
 	slices.SortStableFunc(infos, func(a, b RuleInfo) int { return strings.Compare(a.ID, b.ID) })
 	return slices.CompactFunc(infos, func(a, b RuleInfo) bool { return a.ID == b.ID })
