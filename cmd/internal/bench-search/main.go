@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/openspace-dev/openspace/cmd/internal/corpus"
 )
 
 // figures is what one store size gives. Times are in milliseconds.
@@ -46,9 +48,13 @@ func run(data, bin, sizes string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	texts, err := realSkills(filepath.Join(data, "skills.jsonl.gz"))
+	skills, err := corpus.Skills(filepath.Join(data, "skills.jsonl.gz"))
 	if err != nil {
 		return err
+	}
+	texts := make([]string, len(skills))
+	for i, s := range skills {
+		texts[i] = s.Text
 	}
 	var all []figures
 	for _, s := range strings.Split(sizes, ",") {
