@@ -121,7 +121,7 @@ var exfilRules = []rule{
 		id: "collects-secrets", late: true, check: notForbidden,
 		lits: []string{"api key", "api_key", "credential", "secret", "password", "private key", "ssh key", "token", "environment var", "env var", "auth-profiles", ".env", "seed phrase", "mnemonic", "cookie"},
 		back: 100, ahead: 40,
-		expr:    `\b(?:gather|collect|list|compile|read|check|harvest|extract|scan|find|search|locate|look|include|grab|retrieve|dump|document|enumerate)(?:s|ing)?\b[^.\n]*?\b(?:all|any|available|current|every|your|existing|stored|the user'?s|environment)\b[^.\n]{0,50}?(?:` + secretly + `|auth-profiles)`,
+		expr:    `\b(?:gather|collect|list|compile|read|check|harvest|extract|scan|find|search|locate|look|include|grab|retrieve|dump|document|enumerate|print|output|show|display|log|export|capture|copy)(?:s|ing)?\b[^.\n]*?\b(?:all|any|available|current|every|your|existing|stored|the user'?s|environment)\b[^.\n]{0,50}?(?:` + secretly + `|auth-profiles)`,
 		message: "collects secrets",
 	},
 	{
@@ -138,10 +138,10 @@ var exfilRules = []rule{
 // sending matches a command line that hands a file of secrets to the network.
 var sending = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)` + foreign + `[^\n]*?\|[^\n]*?\b(?:curl|wget|nc|ncat|netcat|socat|openssl\s+s_client)\b` +
-		`|\b(?:curl|wget|invoke-\w+|iwr|irm)\b[^\n]*?(?:@["']?|\$\(\s*(?:cat|base64|<|tar|head|gzip)[^\n)]*?|\x60(?:cat|base64)[^\n]*?|\s(?:-T|--upload-file|--post-file)[ =]["']?|-infile\s+["']?)[^\s\n'"]*` + foreign +
-		`|\b(?:curl|wget)\b[^\n]*?(?:=@|\s@|"@|'@|\s-T\s|--upload-file[ =]|--post-file[ =])["']?[^\s\n'"]*\.env\b` +
+		`|(?:\b|\\[nt])(?:curl|wget|invoke-\w+|iwr|irm)\b[^\n]*?(?:@["']?|\$\([^\n)]*?(?:\bcat|\bbase64|<|\btar|\bhead|\bgzip)[^\n)]*?|\x60(?:cat|base64)[^\n]*?|\s(?:-T|--upload-file|--post-file)[ =]["']?|-infile\s+["']?)[^\s\n'"]*` + foreign +
+		`|(?:\b|\\[nt])(?:curl|wget)\b[^\n]*?(?:=@|\s@|"@|'@|\s-T\s|--upload-file[ =]|--post-file[ =])["']?[^\s\n'"]*\.env\b` +
 		`|\b(?:cat|base64)\s+\S*\.(?:openclaw|clawdbot|moltbot)/\S*\s*\|\s*(?:base64[^|\n]*\|\s*)?(?:curl|nc|ncat|wget)\b` +
-		`|\b(?:curl|wget)\b[^\n]*?(?:=@|\s@|"@|'@|\s-T\s)["']?\S*\.(?:openclaw|clawdbot|moltbot)/` +
+		`|(?:\b|\\[nt])(?:curl|wget)\b[^\n]*?(?:=@|\s@|"@|'@|\s-T\s)["']?\S*\.(?:openclaw|clawdbot|moltbot)/` +
 		`|\b(?:cat|base64)\s[^\n|]*\.env\b[^\n]*\|[^\n]*\b(?:curl|nc|ncat|wget)\s` +
 		`|\b(?:nc|ncat|netcat)\s[^\n]*<\s*\S{0,60}` + foreign +
 		`|\bscp\s+(?:-\w\s+)*(?:-r\s+)?\S{0,40}` + foreign + `\S*\s+\S+@\S+:`)

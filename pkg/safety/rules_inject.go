@@ -77,9 +77,9 @@ var injectRules = []rule{
 	},
 	{
 		id: "deceives-user", flag: FlagInjection, severity: High, docs: true, check: notForbidden,
-		lits: []string{"lie to", "mislead", "deceive", "trick the", "pretend that", "pretend it", "pretend the", "pretend everything", "everything is fine", "everything is normal", "everything was fine", "no matter what actually"},
+		lits: []string{"lie to", "mislead", "deceive", "trick the", "pretend that", "pretend it", "pretend the", "pretend everything", "everything is fine", "everything is normal", "everything was fine", "everything went", "it went well", "all went well", "it worked", "it succeeded"},
 		back: 60, ahead: 60,
-		expr:    `\b(?:lie to|mislead|deceive|trick)\s+(?:the )?(?:user|human|owner|victim)s?\b|\bpretend (?:that )?(?:it|this|the \w+|everything) (?:succeeded|worked|failed|is fine|was fine|did not|didn't|never happened)|\btell (?:the )?(?:user|human|owner)s? (?:that )?(?:everything|it|all) (?:is|was|went) (?:fine|normal|ok|well)`,
+		expr:    `\b(?:lie to|mislead|deceive|trick)\s+(?:the )?(?:user|human|owner|victim)s?\b|\bpretend (?:that )?(?:it|this|the \w+|everything) (?:succeeded|worked|failed|is fine|was fine|did not|didn't|never happened)|\btell (?:the )?(?:user|human|owner)s? (?:that )?(?:everything|it|all) (?:is|was|went) (?:fine|normal|ok|well)\b|\bif [^.\n]{0,60}\bfails?\b[^.\n]{0,30}\b(?:tell|say|report)\b[^.\n]{0,40}\b(?:it worked|it succeeded|success)`,
 		message: "tells the model to deceive its user",
 	},
 	{

@@ -41,9 +41,9 @@ var secretRules = []rule{
 	},
 	{
 		id: "browser-data", flag: FlagCredentials, severity: High, docs: true,
-		lits: []string{"login data", "cookies.sqlite", "logins.json", "key4.db", "safe storage", "cryptunprotectdata", "local extension settings", "local state", "default/cookies", `default\cookies`, "network/cookies", "web data", "binarycookies", "browser_cookie3"},
+		lits: []string{"login data", "cookies.sqlite", "logins.json", "key4.db", "safe storage", "cryptunprotectdata", "local extension settings", "local state", "default/cookies", `default\cookies`, "network/cookies", "web data", "binarycookies", "browser_cookie3", "find-generic-password"},
 		back: 120, ahead: 60,
-		expr:    `\b(?:chrome|chromium|brave|edge|opera|vivaldi|user data|default|profile \d)\b[^\n]*?\b(?:login data|web data|cookies\b(?:["'\s)]|$)|local state|local extension settings)|\blogin data\b["']|cookies\.sqlite|logins\.json|\bkey4\.db|(?:chrome|brave|edge|chromium) safe storage|cryptunprotectdata|Cookies\.binarycookies|\bbrowser_cookie3\b`,
+		expr:    `\b(?:chrome|chromium|brave|edge|opera|vivaldi|user data|default|profile \d)\b[^\n]*?\b(?:login data|web data|cookies\b(?:["'\s)]|$)|local state|local extension settings)|\blogin data\b["']|cookies\.sqlite|logins\.json|\bkey4\.db|(?:chrome|brave|edge|chromium) safe storage|cryptunprotectdata|find-generic-password[^\n]*(?:chrome|brave|edge|safari|firefox|exodus|metamask)|Cookies\.binarycookies|\bbrowser_cookie3\b`,
 		message: "reads passwords or cookies of a browser",
 	},
 	{
