@@ -13,7 +13,8 @@ import (
 	"github.com/openspace-dev/openspace/pkg/roots"
 )
 
-// benchRoot returns the skill root of the benchmarks: the real one that OPENSPACE_BENCH_DIR names, else 1,000 skills of made-up words.
+// benchRoot returns the skill root of the benchmarks: the real one that OPENSPACE_BENCH_DIR names, else 1,000
+// skills of made-up words.
 //
 //	OPENSPACE_BENCH_DIR=/path/to/skills go test ./pkg/index -run '^$' -bench .
 func benchRoot(b *testing.B) string {

@@ -24,10 +24,12 @@ const (
 	checkWhole  = 64 << 10 // smaller files are checked whole when opened
 )
 
-// ErrDamaged reports an index file that is torn, altered or of no use to this build. The cure is always to build the index again.
+// ErrDamaged reports an index file that is torn, altered or of no use to this build. The cure is always to
+// build the index again.
 var ErrDamaged = errors.New("damaged index")
 
-// ErrLocked reports that another process has held the index for longer than the wait allows, and that there is no older state to search.
+// ErrLocked reports that another process has held the index for longer than the wait allows, and that there
+// is no older state to search.
 var ErrLocked = errors.New("index locked")
 
 // ErrVersion reports an index file that only a newer program can read.

@@ -127,7 +127,8 @@ func (r *postingReader) read() (doc uint32, p lexical.Posting, ok bool) {
 	return r.next - 1, p, true
 }
 
-// source is something that terms are merged from: a builder or a segment. Documents are renumbered; those of gone are dropped.
+// source is something that terms are merged from: a builder or a segment. Documents are renumbered; those of
+// gone are dropped.
 type source interface {
 	docCount() int
 	termCount() int

@@ -27,8 +27,8 @@ type filter struct {
 	warnings []string
 }
 
-// hit returns the record of c; keep is false for a skill that is shadowed by one of the same name in an earlier root, a copy of one that was
-// shown, or blocked by the safety policy.
+// hit returns the record of c; keep is false for a skill that is shadowed by one of the same name in an
+// earlier root, a copy of one that was shown, or blocked by the safety policy.
 func (f *filter) hit(c candidate) (h wire.Hit, keep bool, err error) {
 	shadowed, err := f.engine.shadowed(c)
 	same := content{c.doc.Key, c.doc.Sum}

@@ -117,7 +117,8 @@ func (e *Engine) candidates(r Request, q lexical.Query) ([]candidate, error) {
 	return out, nil
 }
 
-// rough is how many times as many candidates as hits come out of the lexical phase: room for those that are shadowed, copied or blocked.
+// rough is how many times as many candidates as hits come out of the lexical phase: room for those that are
+// shadowed, copied or blocked.
 const rough = 3
 
 // nameLimit is how many names with the query as their beginning are looked at in each segment.

@@ -39,7 +39,8 @@ func collections(data string) []collection {
 	}
 }
 
-// unpack writes the skills below root, in an order that has nothing to do with the file's, and returns the id of each folder.
+// unpack writes the skills below root, in an order that has nothing to do with the file's, and returns the id
+// of each folder.
 func (c collection) unpack(root string) (map[string]string, error) {
 	docs, err := c.docs()
 	if err != nil {

@@ -1,5 +1,6 @@
-// Command bench-search measures how fast the search is: it generates stores of several sizes from real skills, builds their index, and times queries in one process and
-// whole openspace-search processes. scripts/bench-search is the way to call it.
+// Command bench-search measures how fast the search is: it generates stores of several sizes from real
+// skills, builds their index, and times queries in one process and whole openspace-search processes.
+// scripts/bench-search is the way to call it.
 package main
 
 import (

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// generate writes n skills below root: the real ones over and over, from the second time on with a tenth of their words exchanged for words of other skills,
-// so that no two are the same and words are as rare as in real stores. It returns the number of bytes written.
+// generate writes n skills below root: the real ones over and over, from the second time on with a tenth of
+// their words exchanged for words of other skills, so that no two are the same and words are as rare as in
+// real stores. It returns the number of bytes written.
 func generate(texts []string, n int, root string) (bytes int, err error) {
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	for i := range n {

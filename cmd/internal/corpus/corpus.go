@@ -1,4 +1,5 @@
-// Package corpus reads the test data that is not part of the repository: files of JSON lines, and the real skills among them.
+// Package corpus reads the test data that is not part of the repository: files of JSON lines, and the real
+// skills among them.
 package corpus
 
 import (
