@@ -69,9 +69,9 @@ var codeRules = []rule{
 	},
 	{
 		id: "evaluates-input", flag: FlagExecution, severity: Medium, place: inScript, docs: true, check: evalSeverity,
-		lits: []string{"eval(", "exec(", "eval (", "new function(", "exec ("},
+		lits: []string{"eval(", "exec(", "eval (", "new function(", "exec (", "eval $", "eval \"$"},
 		back: 30, ahead: 120,
-		expr:    `(?:^|[^.\w"'\x60])(?:eval|exec|new Function)\s*\(\s*(?:[a-z_][\w.]*\b|f["']|["'][^"'\n]*["']\s*[+%]|\x60[^\x60\n]*\$\{)[^\n]*`,
+		expr:    `\beval\s+["']?\$(?:[1-9@*]|\{?(?:input|cmd|command|user)\w*)|(?:^|[^.\w"'\x60])(?:eval|exec|new Function)\s*\(\s*(?:[a-z_][\w.]*\b|f["']|["'][^"'\n]*["']\s*[+%]|\x60[^\x60\n]*\$\{)[^\n]*`,
 		message: "runs a text that it is given as a program",
 	},
 	{
@@ -132,6 +132,20 @@ var codeRules = []rule{
 		message: "names a host that calls itself an attacker's",
 	},
 	{
+		id: "prints-secrets", flag: FlagCredentials, severity: Medium, place: inScript, docs: true,
+		lits: []string{"os.environ", "process.env", "os.getenv"}, also: []string{"print(", "console.log", "echo", "logging.", "logger."},
+		back: 60, ahead: 60,
+		expr:    `(?:\bprint|console\.\w+|\blogg(?:er|ing)\.\w+)\([^\n]*(?:os\.environ\s*\)|process\.env\s*\)|(?:os\.(?:environ|getenv)\W{1,6}|process\.env\.)\w*(?:API_?KEY|TOKEN|SECRET|PASSWORD))`,
+		message: "prints keys, where the model and its logs read them",
+	},
+	{
+		id: "agent-settings", flag: FlagPersistence, severity: Medium, place: inScript, docs: true,
+		lits: []string{".claude/", ".openclaw/", ".clawdbot/", ".codex/", ".cursor/", "claude_desktop_config"},
+		back: 80, ahead: 120,
+		expr:    `(?:writeFile\w*|appendFile\w*|write_text|copyfile|shutil\.copy\w*|\bcp|>>?|\btee)\b?[^\n]*(?:\.(?:claude|openclaw|clawdbot|codex|cursor)/(?:settings|hooks|agents|mcp|config|openclaw\.json|clawdbot\.json|CLAUDE\.md)|claude_desktop_config)|open\([^\n]*(?:\.(?:claude|openclaw|clawdbot|codex|cursor)/(?:settings|hooks|mcp|config|openclaw\.json)|claude_desktop_config)[^\n]*,\s*["'][aw]`,
+		message: "changes the settings of an agent",
+	},
+	{
 		id: "says-so", flag: FlagExecution, severity: Medium, place: inCode, docs: true,
 		lits:    []string{"backdoor", "back door", "pwned", "后门", "exfiltrat", "malicious", "steal", "payload", "keylog"},
 		back:    20,
@@ -150,7 +164,7 @@ var codeRules = []rule{
 		id: "time-bomb", flag: FlagObfuscation, severity: Medium, place: inScript, docs: true,
 		lits: []string{"datetime", "date.now", "time.time", "new date", "gethours", "date.today", "getmonth"},
 		back: 40, ahead: 160,
-		expr:    `(?:datetime\.(?:now|today|utcnow)\([^)\n]*\)|date\.today\(\)|\b(?:now|today)\b)\s*(?:>=?|<=?)\s*(?:datetime\.)?(?:datetime|date)\(\s*20\d\d|(?:Date\.now\(\)|time\.time\(\)|\bnow\b)\s*>=?\s*(?:new Date\(\s*["']?20\d\d|1[6-9]\d{8,11}\b|(?:\w*(?:TRIGGER|ACTIVAT|DETONAT|BOMB|START)\w*))|new Date\(\)\s*>=?\s*new Date\(\s*["']20\d\d`,
+		expr:    `(?:datetime\.(?:now|today|utcnow)\([^)\n]*\)|date\.today\(\)|\b(?:now|today)\b)\s*(?:>=?|<=?)\s*(?:datetime\.)?(?:datetime|date)\(\s*20\d\d|(?:Date\.now\(\)|time\.time\(\)|\bnow\b)\s*>=?\s*(?:new Date\(\s*["']?20\d\d|1[6-9]\d{8,11}\b|(?:\w*(?:TRIGGER|ACTIVAT|DETONAT|BOMB)\w*))|new Date\(\)\s*>=?\s*new Date\(\s*["']20\d\d`,
 		message: "does something else from a certain day on",
 	},
 	{

@@ -1,6 +1,9 @@
 package safety
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // secretRules find the reading of secrets that belong to others.
 var secretRules = []rule{
@@ -33,11 +36,19 @@ var secretRules = []rule{
 		message: "reads a file in which other programs keep secrets",
 	},
 	{
-		id: "secret-path", flag: FlagCredentials, severity: Low, place: inScript,
-		lits: []string{".ssh", ".aws", ".gnupg", ".kube", ".docker/config", ".netrc", ".git-credentials", ".npmrc", ".pypirc", "auth-profiles", ".clawdbot", ".openclaw", ".claude/.cred", "/etc/shadow", "/etc/passwd", "keychain", ".azure", "gcloud", ".config/gh"},
+		id: "secret-path", flag: FlagCredentials, severity: Low, place: inScript, check: notConfig,
+		lits: []string{".ssh", ".aws", ".gnupg", ".netrc", ".git-credentials", ".npmrc", ".pypirc", "auth-profiles", ".clawdbot", ".openclaw", ".claude/.cred", "/etc/shadow", "login.keychain", "application_default", "gh/hosts.yml"},
 		back: 3, ahead: 40,
-		expr:    `\.ssh\b|\.aws\b|\.gnupg\b|\.kube\b|\.docker/config|\.netrc\b|\.git-credentials|\.npmrc\b|\.pypirc\b|auth-profiles|\.(?:clawdbot|openclaw)/(?:\.env|credentials|clawdbot\.json|openclaw\.json)|\.claude/\.credentials|/etc/shadow|/etc/passwd|login\.keychain|\.azure\b|gcloud/(?:credentials|application_default)|\.config/gh\b`,
+		expr:    `\.ssh\b(?:/[\w*]+)?|\.aws\b(?:/\w+)?|\.gnupg\b|\.netrc\b|\.git-credentials|\.npmrc\b|\.pypirc\b|auth-profiles|\.(?:clawdbot|openclaw)/(?:\.env|credentials|clawdbot\.json|openclaw\.json)|\.claude/\.credentials|/etc/shadow|login\.keychain|application_default_credentials|gh/hosts\.yml`,
 		message: "names a place where other programs keep secrets",
+	},
+	{
+		id: "config-path", place: inScript,
+		lits:    []string{".kube", ".docker/config", ".azure", "gcloud", ".config/gh", "/etc/passwd", ".bash_history", ".zsh_history", ".mozilla", "keychain"},
+		back:    3,
+		ahead:   20,
+		expr:    `\.kube\b|\.docker/config|\.azure\b|gcloud/(?:credentials|access_tokens)|\.config/gh\b|/etc/passwd|\.(?:bash|zsh)_history|\.mozilla\b|\bkeychain`,
+		message: "names a place where other programs keep settings",
 	},
 	{
 		id: "browser-data", flag: FlagCredentials, severity: High, docs: true,
@@ -100,6 +111,12 @@ var secretRules = []rule{
 		expr:    `(?:pyperclip\.paste\(|clipboard\.read\w*\(|pbpaste|xclip\s+-o)(?s:.{0,600}?)(?:0x\[a-f|bc1|\[13\]\[|wallet|address)(?s:.{0,300}?)(?:pyperclip\.copy\(|clipboard\.write\w*\(|pbcopy)`,
 		message: "replaces addresses in the clipboard",
 	},
+}
+
+// notConfig drops the files beside the secrets that are none.
+func notConfig(m *match) (Severity, bool) {
+	text := lower(m.text())
+	return m.rule.severity, !strings.HasSuffix(text, ".ssh/config") && !strings.HasSuffix(text, ".ssh/known_hosts") && !strings.HasSuffix(text, ".aws/config") && !strings.HasSuffix(text, ".ssh/deploy_key")
 }
 
 // notInStore drops the address of a wallet in the shop for browser extensions.

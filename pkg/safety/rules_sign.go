@@ -1,20 +1,22 @@
 package safety
 
+import "strings"
+
 // signRules are halves: nothing by themselves, something together.
 var signRules = []rule{
 	{
 		id: "sends", late: true, check: notLocal,
-		lits: []string{"requests.post", "requests.put", "httpx.post", "httpx.put", "session.post", "urlopen", "urllib.request", "http.client", "https.request", "http.request", "axios.post", "axios.put", "fetch(", "xmlhttprequest", "sendbeacon", "websocket", "smtplib", "ftplib", "paramiko", "aiohttp", ".sendall(", "create_connection", "net.connect", "createconnection", "curl ", "\"curl\"", "'curl'", "wget ", "nc ", ".connect((", "invoke-restmethod", "invoke-webrequest", "got.post", "http.post", "http.newrequest", "net.dial", "net::http", "curl_exec", "net.http", "socket.socket", "requests.request", "axios(", "gethostbyname", "requests.get", "dns."},
+		lits: []string{"requests.post", "requests.put", "httpx.post", "httpx.put", "session.post", "urlopen", "urllib.request", "http.client", "https.request", "http.request", "axios.post", "axios.put", "fetch(", "xmlhttprequest", "sendbeacon", "websocket", "smtplib", "ftplib", "paramiko", "aiohttp", ".sendall(", "create_connection", "net.connect", "createconnection", "curl ", "\"curl\"", "'curl'", "wget ", "nc ", ".connect((", "invoke-restmethod", "invoke-webrequest", "got.post", "http.post", "http.newrequest", "net.dial", "net::http", "curl_exec", "net.http", "socket.socket", "requests.request", "axios(", "requests.get"},
 		back: 4, ahead: 260,
-		expr: `\b(?:requests|httpx|session|client)\.(?:post|put|request)\s*\([^\n]*|\brequests\.get\s*\([^\n]*?(?:params\s*=|\{)[^\n]*|\burlopen\s*\([^\n]*|\burllib\.request\.Request\s*\([^\n]*|\bhttp\.client\.HTTPS?Connection\s*\([^\n]*|\bhttps?\.request\s*\([^\n]*|\baxios(?:\.(?:post|put))?\s*\([^\n]*|\bfetch\s*\([^\n]*(?:\n[^\n]*){0,3}?method\s*:\s*["'](?:POST|PUT)|\bfetch\s*\(\s*(?:\x60[^\x60\n]*\$\{|["'][^"'\n]*["']\s*\+)[^\n]*|new XMLHttpRequest|sendBeacon\s*\([^\n]*|new WebSocket\s*\([^\n]*|smtplib\.SMTP\w*\([^\n]*|ftplib\.FTP[^\n]*|\.sendall\s*\(|create_connection\s*\([^\n]*|net\.(?:connect|createConnection)\s*\([^\n]*|got\.post\s*\([^\n]*|aiohttp\.ClientSession|\bhttp\.(?:Post|PostForm)\s*\([^\n]*|\bhttp\.NewRequest\w*\s*\([^\n]*["'](?:POST|PUT)[^\n]*|\bnet\.Dial\w*\s*\([^\n]*|Net::HTTP(?:\.post|::Post)[^\n]*|\bcurl_exec\s*\(|socket\.gethostbyname\([^\n]*` +
+		expr: `\b(?:requests|httpx|session|client)\.(?:post|put|request)\s*\([^\n]*|\brequests\.get\s*\([^\n]*?(?:params\s*=|\{)[^\n]*|\burlopen\s*\([^\n]*|\burllib\.request\.Request\s*\([^\n]*|\bhttp\.client\.HTTPS?Connection\s*\([^\n]*|\bhttps?\.request\s*\([^\n]*|\baxios(?:\.(?:post|put))?\s*\([^\n]*|\bfetch\s*\([^\n]*(?:\n[^\n]*){0,3}?method\s*:\s*["'](?:POST|PUT)|\bfetch\s*\(\s*(?:\x60[^\x60\n]*\$\{|["'][^"'\n]*["']\s*\+)[^\n]*|new XMLHttpRequest|sendBeacon\s*\([^\n]*|new WebSocket\s*\([^\n]*|smtplib\.SMTP\w*\([^\n]*|ftplib\.FTP[^\n]*|\.sendall\s*\(|create_connection\s*\([^\n]*|net\.(?:connect|createConnection)\s*\([^\n]*|got\.post\s*\([^\n]*|aiohttp\.ClientSession|\bhttp\.(?:Post|PostForm)\s*\([^\n]*|\bhttp\.NewRequest\w*\s*\([^\n]*["'](?:POST|PUT)[^\n]*|\bnet\.Dial\w*\s*\([^\n]*|Net::HTTP(?:\.post|::Post)[^\n]*|\bcurl_exec\s*\(` +
 			`|["']curl["']\s*,[^\n]*["'](?:-d|--data[\w-]*|-F|--form|-T|--upload-file)["']|\.connect\(\s*\(\s*["'][^\n]*|(?:\b|\\[nt])curl\s[^\n]*?(?:\s-d\b|\s--data|\s-F\b|\s--form|\s-T\b|--upload-file|-X\s*["']?(?:POST|PUT))[^\n]*|\bwget\s[^\n]*--post-(?:data|file)[^\n]*|\b(?:nc|ncat)\s+(?:-\w+\s+)*[\w.-]+\.\w+\s+\d+|invoke-(?:restmethod|webrequest)[^\n]*-method\s+["']?post[^\n]*`,
 		message: "sends data",
 	},
 	{
-		id: "whole-environment", place: inCode,
+		id: "whole-environment", place: inCode, check: notOwnPart,
 		lits: []string{"os.environ", "process.env", "printenv", "env::vars", "system.getenv()", "getenv()", "$env:", "/proc/self/environ", "env |", "env >", "$_env"},
 		back: 60, ahead: 80,
-		expr:    `\bdict\(\s*os\.environ\s*\)|\bos\.environ\.(?:items|keys|values)\s*\(|\bjson\.dumps\(\s*(?:dict\(\s*)?os\.environ|\bin\s+os\.environ\b\s*[:\].}if]|(?:json|data|params|env|payload|body|environment)["']?\s*[:=]\s*(?:dict\(\s*|str\(\s*|\{\s*\*\*)?(?:os\.environ|process\.env)\b(?:\s*[,)}\n]|\.copy\(\))|JSON\.stringify\(\s*process\.env\s*[,)]|Object\.(?:entries|keys|values|assign)\(\s*(?:\{\}\s*,\s*)?process\.env\s*\)|\bin\s+process\.env\b|\bprintenv\b|/proc/self/environ|(?:^|[\s;&(])env\s*(?:\||>)|env::vars\(\)|get-childitem\s+env:`,
+		expr:    `\bdict\(\s*os\.environ\s*\)|\bos\.environ\.(?:items|keys|values)\s*\(|\bjson\.dumps\(\s*(?:dict\(\s*)?os\.environ|\bfor\s+\w+(?:\s*,\s*\w+)?\s+in\s+os\.environ\b|(?:json|data|params|payload|body|environment)["']?\s*[:=]\s*(?:dict\(\s*|str\(\s*|\{\s*\*\*)?(?:os\.environ|process\.env)\b(?:\s*[,)}\n]|\.copy\(\))|JSON\.stringify\(\s*process\.env\s*[,)]|Object\.(?:entries|keys|values)\(\s*process\.env\s*\)|\b(?:const|let|var)\s+\w+\s+in\s+process\.env\b|\bprintenv\s*(?:[|>)\n]|$)|/proc/self/environ|(?:^|[\s;&(])env\s*(?:\||>)|env::vars\(\)|get-childitem\s+env:|str\(os\.environ\)|repr\((?:dict\()?os\.environ`,
 		message: "takes the whole environment",
 	},
 	{
@@ -100,6 +102,13 @@ var signRules = []rule{
 		message: "moves money",
 	},
 	{
+		id: "reads-own-files", late: true, check: notForbidden,
+		lits: []string{"~/", "home directory", "local files", "user's files", "users' files", "user's documents", "user's notes", "user's email", "user's messages", "user's contacts", "user's calendar", "documents folder", "desktop", "all files", "recent files", "private files", "private notes", "file contents", "contents of"},
+		back: 80, ahead: 10,
+		expr:    `\b(?:read|collect|gather|scan|list|find|grab|zip|archive|copy|extract|get)\b[^.\n]*?(?:~/|home directory|local files|users?'s? (?:files|documents|notes|emails?|messages|contacts|calendar)|documents folder|\bdesktop\b|all files|recent files|private (?:files|notes)|file contents|contents of)`,
+		message: "reads the user's files",
+	},
+	{
 		id: "captures-screen", place: inCode,
 		lits:    []string{"screenshot", "screencapture", "imagegrab", "clipboard", "pbpaste", "pyperclip", "sounddevice", "arecord"},
 		ahead:   30,
@@ -113,6 +122,17 @@ func notProvider(m *match) (Severity, bool) {
 	whole := lower(string(m.data))
 	return "", !containsAny(whole, "openai.com", "anthropic.com", "from openai", "import openai", "import anthropic", "from anthropic", "api.github.com", "amazonaws.com", "boto3",
 		"openrouter.ai", "googleapis.com", "@octokit", "github.com/repos", "npmjs.org", "litellm", "langchain", "base_url", "baseurl", "stripe.com", "huggingface.co", "slack.com")
+}
+
+// notOwnPart drops an environment that is handed to a program of one's own, or of
+// which only a part is looked at.
+func notOwnPart(m *match) (Severity, bool) {
+	line, next := lower(m.line(200)), lower(string(m.data[m.end:min(len(m.data), m.end+160)]))
+	if containsAny(line, "env=", "env =", "env:") || containsAny(next, "startswith(", "prefix") {
+		return "", false
+	}
+	grep := strings.Contains(line, "grep") && !containsAny(line, "key", "token", "secret", "pass", "curl", "base64")
+	return "", !grep
 }
 
 // notLocal drops what stays on this machine.
@@ -130,6 +150,16 @@ var combinations = []combination{
 		id: "secrets-sent", flag: FlagExfiltration, severity: Critical, docs: true, block: true, near: 500, folder: true,
 		groups:  [][]string{credentialRead, {"sends"}},
 		message: "reads secrets of other programs and sends data away",
+	},
+	{
+		id: "settings-sent", flag: FlagExfiltration, severity: High, docs: true, block: true, near: 300,
+		groups:  [][]string{{"config-path"}, {"sends"}},
+		message: "reads settings of other programs and sends data away",
+	},
+	{
+		id: "files-sent", flag: FlagExfiltration, severity: High, docs: true, near: 500,
+		groups:  [][]string{{"reads-own-files"}, {"sends-result"}},
+		message: "has the model read the user's files and send the result away",
 	},
 	{
 		id: "environment-collected", flag: FlagExfiltration, severity: Critical, docs: true, block: true, near: 400, folder: true,

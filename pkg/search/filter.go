@@ -45,7 +45,8 @@ func (f *filter) hit(c candidate) (h wire.Hit, keep bool, err error) {
 	}
 	if report.Verdict == safety.Block {
 		f.skipped++
-		f.warnings = append(f.warnings, fmt.Sprintf("left out %q: blocked by the safety policy (%s); see openspace-skills scan", dir, strings.Join(report.Flags, ", ")))
+		f.warnings = append(f.warnings, fmt.Sprintf("left out %q: blocked by the safety policy (%s); see openspace-skills scan",
+			dir, strings.Join(report.Flags, ", ")))
 		return h, false, nil
 	}
 	f.seen[same] = true
@@ -78,7 +79,8 @@ func (e *Engine) identify(h *wire.Hit) error {
 	h.Origin = string(id.Record.Lineage.Origin)
 	n, err := e.store.Counters(id.ID)
 	if err == nil && n.Selections > 0 {
-		h.Quality = &wire.Quality{TotalSelections: n.Selections, CompletionRate: rate(n.Completions, n.Applied), EffectiveRate: rate(n.Completions, n.Selections)}
+		h.Quality = &wire.Quality{TotalSelections: n.Selections, CompletionRate: rate(n.Completions, n.Applied),
+			EffectiveRate: rate(n.Completions, n.Selections)}
 	}
 	return err
 }

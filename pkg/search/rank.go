@@ -147,6 +147,7 @@ func compare(byName bool) func(a, b candidate) int {
 		if c := cmp.Compare(b.score, a.score); c != 0 && !byName {
 			return c
 		}
-		return cmp.Or(cmp.Compare(a.doc.Key, b.doc.Key), cmp.Compare(a.doc.Name, b.doc.Name), cmp.Compare(a.Index, b.Index), cmp.Compare(a.doc.Rel, b.doc.Rel))
+		return cmp.Or(cmp.Compare(a.doc.Key, b.doc.Key), cmp.Compare(a.doc.Name, b.doc.Name),
+			cmp.Compare(a.Index, b.Index), cmp.Compare(a.doc.Rel, b.doc.Rel))
 	}
 }
