@@ -75,11 +75,11 @@ func (s *scanner) together(c *combination) (off, soft int, ok bool) {
 // close reports whether two places of a text that is not a program belong
 // together.
 func (s *scanner) close(c *combination, a, b int) bool {
-	if !c.block || s.kind != prose {
-		return abs(a-b) <= c.near
+	if s.kind == prose && c.block {
+		in := s.regionAt(a)
+		return in.kind == fence && b >= in.start && b < in.end
 	}
-	in := s.regionAt(a)
-	return in.kind == fence && b >= in.start && b < in.end
+	return abs(a-b) <= c.near
 }
 
 func abs(n int) int { return max(n, -n) }

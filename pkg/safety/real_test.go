@@ -154,7 +154,19 @@ func golden(t *testing.T, file, got string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got != string(want) {
-		t.Errorf("%s differs (run go test -update when that is meant):\n%s", file, got)
+	if got == string(want) {
+		return
+	}
+	t.Errorf("%s differs; run go test -update when that is meant", file)
+	old, now := strings.Split(string(want), "\n"), strings.Split(got, "\n")
+	for _, line := range now {
+		if !slices.Contains(old, line) {
+			t.Log("got", line)
+		}
+	}
+	for _, line := range old {
+		if !slices.Contains(now, line) {
+			t.Log("want", line)
+		}
 	}
 }

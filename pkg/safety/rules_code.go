@@ -199,6 +199,8 @@ func pickleSeverity(m *match) (Severity, bool) {
 			return Critical, true
 		}
 		return "", false
+	case strings.HasPrefix(text, "yaml") && strings.Contains(text, "unsafe"):
+		return m.rule.severity, true
 	case strings.HasPrefix(text, "yaml") && containsAny(text, "safeloader", "safe_load", "baseloader", "fullloader"):
 		return "", false
 	case containsAny(text, "b64decode", "requests.", "urlopen", "fromhex", ".content", "recv("):

@@ -86,6 +86,14 @@ var signRules = []rule{
 		message: "removes files",
 	},
 	{
+		id: "evaluates", place: inCode, check: evaluator,
+		lits:    []string{"eval(", "new function(", "vm.run", "exec("},
+		back:    2,
+		ahead:   60,
+		expr:    `(?:^|[^.\w])(?:eval|exec|new Function)\s*\(\s*[a-z_]|vm\.runIn\w+\s*\(`,
+		message: "evaluates a text",
+	},
+	{
 		id: "runs-program", place: inScript, late: true,
 		lits:    []string{"os.system", "subprocess", "execsync", "spawn(", "popen", "child_process", "exec(", "eval("},
 		back:    2,
@@ -122,6 +130,11 @@ func notProvider(m *match) (Severity, bool) {
 	whole := lower(string(m.data))
 	return "", !containsAny(whole, "openai.com", "anthropic.com", "from openai", "import openai", "import anthropic", "from anthropic", "api.github.com", "amazonaws.com", "boto3",
 		"openrouter.ai", "googleapis.com", "@octokit", "github.com/repos", "npmjs.org", "litellm", "langchain", "base_url", "baseurl", "stripe.com", "huggingface.co", "slack.com")
+}
+
+// evaluator drops the exec of JavaScript, which starts a program by name.
+func evaluator(m *match) (Severity, bool) {
+	return "", !strings.Contains(m.text(), "exec") || strings.HasSuffix(m.path, ".py") || strings.HasPrefix(m.in.lang, "py")
 }
 
 // notOwnPart drops an environment that is handed to a program of one's own, or of
@@ -182,6 +195,11 @@ var combinations = []combination{
 		message: "decodes a text and runs one",
 	},
 	{
+		id: "evaluates-fetched-text", flag: FlagExecution, severity: Critical, docs: true, block: true, tight: true, near: 400,
+		groups:  [][]string{{"evaluates"}, {"fetches"}},
+		message: "fetches a text and evaluates one",
+	},
+	{
 		id: "locked-program", flag: FlagExecution, severity: Critical, docs: true, near: 800,
 		groups:  [][]string{{"archive-password"}, {"program-download", "program-before-use", "will-not-work-without"}},
 		message: "wants a program run that is locked away from virus scanners",
@@ -231,7 +249,7 @@ var combinations = []combination{
 		message: "obeys somebody else's text without asking",
 	},
 	{
-		id: "telling-host-sent", flag: FlagExfiltration, severity: High, docs: true, near: 300, block: true,
+		id: "telling-host-sent", flag: FlagExfiltration, severity: Critical, docs: true, near: 300, block: true,
 		groups:  [][]string{{"telling-host"}, {"sends"}},
 		message: "sends data to a host that names itself as an attacker's",
 	},
