@@ -71,7 +71,7 @@ var exfilRules = []rule{
 		lits: []string{"process.env", "os.environ", "os.getenv", "env["},
 		also: []string{"body", "data", "json", "params", "send(", "write("},
 		back: 120, ahead: 60,
-		expr:    `\b(?:body|data|json|payload|params)\s*[:=][^\n]*?(?:process\.env\.\w*|os\.(?:environ|getenv)\W{1,6}\w*)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PRIVATE)\w*|\b(?:write|send|sendall)\(\s*(?:JSON\.stringify\(\s*)?(?:process\.env|os\.environ)\W`,
+		expr:    `\b(?:body|data|json|payload|params)\s*[:=][^\n]*?(?:process\.env\.\w*|os\.(?:environ|getenv)\W{1,6}\w*)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PRIVATE)\w*|\b(?:req|request|sock\w*|client|conn\w*|s|ws)\.(?:write|send|sendall)\(\s*(?:JSON\.stringify\(\s*)?(?:process\.env|os\.environ)\W`,
 		message: "sends a key in the body of a request, where a service that it is for does not expect it",
 	},
 	{
