@@ -115,6 +115,9 @@ var secretRules = []rule{
 
 // notConfig drops the files beside the secrets that are none.
 func notConfig(m *match) (Severity, bool) {
+	if m.start > 0 && isWord(m.data[m.start-1]) && m.data[m.start] == '.' {
+		return "", false // docs.aws.…
+	}
 	text := lower(m.text())
 	return m.rule.severity, !strings.HasSuffix(text, ".ssh/config") && !strings.HasSuffix(text, ".ssh/known_hosts") && !strings.HasSuffix(text, ".aws/config") && !strings.HasSuffix(text, ".ssh/deploy_key")
 }
