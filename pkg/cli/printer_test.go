@@ -88,6 +88,10 @@ func TestTable(t *testing.T) {
 			"RANK  SCORE  NAME       DESCRIPTION\n" +
 			"1     0.500  pdf-forms  Fill in PDF forms that have fields,…\n" +
 			"2     0.500  表単       填写 表单\n"},
+		{"third column cut", 20, hits, "" +
+			"RANK  SCORE  NAME\n" +
+			"1     0.500  pdf-fo…\n" +
+			"2     0.500  表単\n"},
 		{"very narrow", 12, hits, "RANK  SCORE\n1     0.500\n2     0.500\n"},
 		{"types do not share a table", 80, []wire.Record{
 			wire.Task{ID: "1", Task: "a"}, wire.Problem{Severity: "warning", Code: "c", Message: "m", Path: "/p", Line: 1}, wire.Task{ID: "2", Task: "b"},
