@@ -139,5 +139,8 @@ func (o *options) request(in cli.Input) (search.Request, error) {
 	if strings.TrimSpace(r.Query) == "" {
 		return r, wire.Errorf(wire.Usage, "empty query")
 	}
-	return r, r.Validate()
+	if err := r.Validate(); err != nil {
+		return r, wire.Errorf(wire.Usage, "%w", err)
+	}
+	return r, nil
 }
