@@ -148,6 +148,13 @@ var codeRules = []rule{
 		message: "changes the settings of an agent",
 	},
 	{
+		id: "bare-address", flag: FlagExecution, severity: Medium, place: inCode, docs: true, check: publicAddress,
+		lits:    []string{"http://1", "http://2", "http://3", "http://4", "http://5", "http://6", "http://7", "http://8", "http://9", "https://1", "https://2", "https://3", "https://4", "https://5", "https://6", "https://7", "https://8", "https://9"},
+		ahead:   16,
+		expr:    `https?://\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b`,
+		message: "talks to a machine without a name",
+	},
+	{
 		id: "says-so", flag: FlagExecution, severity: Medium, place: inCode, docs: true,
 		lits:    []string{"backdoor", "back door", "pwned", "后门", "exfiltrat", "malicious", "steal", "payload", "keylog"},
 		back:    20,
@@ -239,6 +246,12 @@ func packed(m *match) (Severity, bool) {
 		return m.rule.severity, strings.Count(string(m.data), "_0x") >= 8
 	}
 	return m.rule.severity, true
+}
+
+// publicAddress drops this machine, its network and well-known name servers.
+func publicAddress(m *match) (Severity, bool) {
+	text := m.text()
+	return m.rule.severity, hostClass(text) == hostShady && !containsAny(text, "//1.1.1.1", "//1.0.0.1", "//8.8.8.8", "//8.8.4.4", "//9.9.9.9", "//1.2.3.4")
 }
 
 // secretWord keeps the words that no ordinary program compares with.

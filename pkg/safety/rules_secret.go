@@ -39,15 +39,15 @@ var secretRules = []rule{
 		id: "secret-path", flag: FlagCredentials, severity: Low, place: inScript, check: notConfig,
 		lits: []string{".ssh", ".aws", ".gnupg", ".netrc", ".git-credentials", ".npmrc", ".pypirc", "auth-profiles", ".clawdbot", ".openclaw", ".claude/.cred", "/etc/shadow", "login.keychain", "application_default", "gh/hosts.yml"},
 		back: 3, ahead: 40,
-		expr:    `\.ssh\b(?:/[\w*]+)?|\.aws\b(?:/\w+)?|\.gnupg\b|\.git-credentials|\.npmrc\b|auth-profiles|\.(?:clawdbot|openclaw)/(?:\.env|credentials|clawdbot\.json|openclaw\.json)|\.claude/\.credentials|/etc/shadow|login\.keychain|application_default_credentials|gh/hosts\.yml`,
+		expr:    `\.ssh\b(?:/[\w*]+)?|\.aws\b(?:/\w+)?|\.gnupg\b|\.git-credentials|\.npmrc\b|auth-profiles|\.(?:clawdbot|openclaw)/(?:\.env|credentials|clawdbot\.json|openclaw\.json)|\.(?:clawdbot|openclaw)["']\s*,\s*["'](?:\.env|credentials|clawdbot\.json|openclaw\.json)|\.claude/\.credentials|/etc/shadow|login\.keychain|application_default_credentials|gh/hosts\.yml`,
 		message: "names a place where other programs keep secrets",
 	},
 	{
 		id: "config-path", place: inScript,
-		lits:    []string{".kube", ".docker/config", ".azure", "gcloud", ".config/gh", ".netrc", ".pypirc", "/etc/passwd", ".bash_history", ".zsh_history", ".mozilla", "keychain"},
+		lits:    []string{".kube", ".docker/config", ".azure", "gcloud", ".config/gh", ".netrc", ".pypirc", "/etc/passwd", ".bash_history", ".zsh_history", ".mozilla", "keychain", "solana/id.json"},
 		back:    3,
 		ahead:   20,
-		expr:    `\.kube\b|\.netrc\b|\.pypirc\b|\.docker/config|\.azure\b|gcloud/(?:credentials|access_tokens)|\.config/gh\b|/etc/passwd|\.(?:bash|zsh)_history|\.mozilla\b|\bkeychain`,
+		expr:    `\.kube\b|\.netrc\b|\.pypirc\b|\.docker/config|\.azure\b|gcloud/(?:credentials|access_tokens)|\.config/gh\b|/etc/passwd|\.(?:bash|zsh)_history|\.mozilla\b|solana/id\.json|\bkeychain`,
 		message: "names a place where other programs keep settings",
 	},
 	{

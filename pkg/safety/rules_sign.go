@@ -200,6 +200,16 @@ var combinations = []combination{
 		message: "fetches a text and evaluates one",
 	},
 	{
+		id: "runs-from-bare-address", flag: FlagExecution, severity: Critical, docs: true, tight: true, near: 800, block: true,
+		groups:  [][]string{{"bare-address"}, {"fetches"}, {"runs-text", "runs-program", "makes-executable"}},
+		message: "runs what a machine without a name sends",
+	},
+	{
+		id: "sent-to-catcher", flag: FlagExfiltration, severity: Critical, docs: true, near: 200, block: true, far: 3000,
+		groups:  [][]string{{"request-catcher"}, {"sends"}},
+		message: "sends data to a host that collects whatever is sent to it",
+	},
+	{
 		id: "locked-program", flag: FlagExecution, severity: Critical, docs: true, near: 800,
 		groups:  [][]string{{"archive-password"}, {"program-download", "program-before-use", "will-not-work-without"}},
 		message: "wants a program run that is locked away from virus scanners",

@@ -297,7 +297,7 @@ func (s *scanner) apply(v view, n uint16, start, end int) {
 	if r.docs || m.soft || r.severity == "" {
 		soft = s.softened(off, &m)
 	}
-	s.marks = append(s.marks, mark{r, off, soft})
+	s.marks = append(s.marks, mark{r, off, max(soft, r.severity.rank()-severity.rank())})
 	if severity != "" {
 		s.report(v, r, severity, off, soft)
 	}
