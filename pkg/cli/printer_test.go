@@ -191,6 +191,22 @@ func TestWarn(t *testing.T) {
 	}
 }
 
+func TestWarnOf(t *testing.T) {
+	p := wire.Problem{Code: "c", Severity: "warning", Path: "/a\x1b", Line: 3, Message: "odd", Hint: "mend it"}
+	for _, tt := range []struct{ args, want string }{
+		{"--plain", "probe: /a␛:3: warning: odd [c]\n"},
+		{"--jsonl", `{"type":"problem","code":"c","severity":"warning","path":"/a\u001b","line":3,"message":"odd","hint":"mend it"}` + "\n"},
+	} {
+		got := exec(t, does(func(_ context.Context, env *cli.Env) error {
+			env.WarnOf(p)
+			return nil
+		}), cli.Process{Args: []string{tt.args}})
+		if got.errOut != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.args, got.errOut, tt.want)
+		}
+	}
+}
+
 // A document has stdout to itself.
 func TestDocument(t *testing.T) {
 	got := exec(t, does(func(_ context.Context, env *cli.Env) error {
