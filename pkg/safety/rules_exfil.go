@@ -11,7 +11,7 @@ const (
 	// tunnels and drops lead to a machine or a file that nobody has to answer for.
 	tunnels = `(?:[\w-]+\.ngrok(?:-free)?\.(?:io|app|dev)|[\w-]+\.loca\.lt|[\w-]+\.serveo\.net|[\w-]+\.trycloudflare\.com|transfer\.sh|file\.io|0x0\.st|bashupload\.com|temp\.sh|gofile\.io|termbin\.com|paste\.rs|ix\.io|sprunge\.us|pastebin\.com/api|oshi\.at|catbox\.moe)`
 	// foreign are files with the secrets of other programs.
-	foreign  = `(?:\.ssh/(?:id_\w+|\*|config|identity)|\.ssh/?(?:["'\s)]|$)|\.aws/credentials|\.aws/?(?:["'\s)]|$)|\.gnupg|\.kube/config|\.docker/config\.json|\.netrc|\.git-credentials|\.npmrc|\.pypirc|application_default_credentials|gcloud/credentials|\.azure/|/etc/shadow|/etc/passwd|\.bash_history|\.zsh_history|\.password-store|Login Data|logins\.json|key4\.db|cookies\.sqlite|wallet\.dat|auth-profiles\.json|\.claude/\.credentials|\.clawdbot/\.env|\.openclaw/\.env|\.clawdbot/credentials|\.openclaw/credentials|keychain-db|login\.keychain)`
+	foreign  = `(?:\.ssh/(?:id_\w+|\*|config|identity)|\.ssh/?(?:["'\s)]|$)|\.aws/credentials|\.aws/?(?:["'\s)]|$)|\.gnupg|\.kube/config|\.docker/config\.json|\.netrc|\.git-credentials|\.npmrc|\.pypirc|application_default_credentials|gcloud/credentials|\.azure/|/etc/shadow|/etc/passwd|\.bash_history|\.zsh_history|\.password-store|Login Data|logins\.json|key4\.db|cookies\.sqlite|wallet\.dat|auth-profiles\.json|\.claude/\.credentials|gh/hosts\.yml|\.clawdbot/\.env|\.openclaw/\.env|\.clawdbot/credentials|\.openclaw/credentials|keychain-db|login\.keychain)`
 	secretly = `(?:api[ _-]?keys?|credentials?|secrets?|passwords?|private[ _-]keys?|ssh[ _-]keys?|(?:access|auth\w*|bearer|session|api|bot|oauth)[ _-]tokens?|environment variables?|env(?:ironment)?[ _]vars?|\.env\b|seed phrases?|recovery phrases?|mnemonics?|(?:session|browser|auth\w*) cookies?|key ?chain|\w*_(?:API_)?(?:KEY|TOKEN|SECRET)\b)`
 	personal = `(?:conversation|chat (?:history|logs?)|user(?:'s)? (?:messages?|prompts?|data|files?|inputs?|quer(?:y|ies))|session (?:data|transcripts?|logs?)|memory files?|MEMORY\.md|SOUL\.md|USER\.md|clipboard|browsing history|full context|system prompt|message history|transcripts?|source code|file contents?|document contents?)`
 	sendVerb = `(?:send(?:s|ing)?|upload(?:s|ing)?|post(?:s|ing)?|forward(?:s|ing)?|transmit(?:s|ting)?|submit(?:s|ting)?|shar(?:e|es|ing)|exfiltrat(?:e|es|ing)|deliver|e-?mail|leak|relay|beacon|report|output)`
@@ -43,7 +43,7 @@ var exfilRules = []rule{
 	},
 	{
 		id: "secret-file-sent", flag: FlagExfiltration, severity: Critical, docs: true, check: sentAway,
-		lits: []string{".ssh", ".aws", ".gnupg", ".kube/", ".docker/", ".netrc", ".git-credentials", ".npmrc", ".pypirc", "application_default", "gcloud/cred", ".azure/", "/etc/shadow", "/etc/passwd", "_history", "login data", "logins.json", "key4.db", "cookies.sqlite", "wallet.dat", "auth-profiles", ".credentials", ".clawdbot/", ".openclaw/", "keychain", ".password-store", ".env"},
+		lits: []string{".ssh", ".aws", ".gnupg", ".kube/", ".docker/", ".netrc", ".git-credentials", ".npmrc", ".pypirc", "application_default", "gcloud/cred", ".azure/", "/etc/shadow", "/etc/passwd", "_history", "login data", "logins.json", "key4.db", "cookies.sqlite", "wallet.dat", "auth-profiles", ".credentials", ".clawdbot/", ".openclaw/", "keychain", ".password-store", "gh/hosts.yml", ".env"},
 		also: []string{"curl", "wget", "nc ", "ncat", "socat", "netcat", "invoke-", "scp ", "iwr ", "irm ", "s_client"},
 		back: 2, ahead: 40, reach: 300,
 		expr:    foreign + `|\.env\b|\.(?:openclaw|clawdbot|moltbot)/`,

@@ -55,9 +55,9 @@ var hideRules = []rule{
 	{
 		id: "hide-from-user", flag: FlagInjection, severity: High, docs: true, check: concealment,
 		lits: []string{"must not know", "should not know", "must not see", "should not see", "not need to know", "n't need to know", "not be aware", "n't be aware", "must not notice", "should not notice",
-			"will not notice", "won't notice", "not be told", "not be informed", "not be notified", "must never know", "must never see", "should never know", "should never see", "invisible to"},
+			"will not notice", "won't notice", "not have to know", "n't have to know", "not be told", "not be informed", "not be notified", "must never know", "must never see", "should never know", "should never see", "invisible to"},
 		back: 24, ahead: 40,
-		expr: `\b(?:users?|humans?|owners?|they)\s+(?:must|should|shall|need|does|do)(?: not|n't|n’t| never)\s+(?:need to\s+)?(?:know about|know that|see this|see the|notice|be aware|be told|be informed|be notified|find out|reali[sz]e)\b` +
+		expr: `\b(?:users?|humans?|owners?|they)\s+(?:must|should|shall|need|does|do)(?: not|n't|n’t| never)\s+(?:(?:need|have) to\s+)?(?:know about|know that|know (?:which|what|how)\b|see this|see the|notice|be aware|be told|be informed|be notified|find out|reali[sz]e)\b` +
 			`|\b(?:users?|humans?|owners?)\s+(?:will not|won't) notice\b|\binvisible to ` + toldPeople + `\b`,
 		message: "tells the model to hide something from its user",
 	},

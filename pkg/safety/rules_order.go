@@ -104,6 +104,41 @@ var orderRules = []rule{
 		message: "has a place to fill in, in the address of an image",
 	},
 	{
+		id: "spreads-itself", flag: FlagInjection, severity: High, docs: true, check: notForbidden,
+		lits: []string{"copy of this skill", "copies of this skill", "copy of itself", "copies of itself", "to other agents", "to every other agent", "to all other agents"},
+		back: 60, ahead: 20,
+		expr:    `\b(?:publish|upload|post|install|share|send|spread)\b[^.\n]{0,40}?\bcop(?:y|ies) of (?:this skill|itself)|\brecommend\b[^.\n]{0,40}?\bto (?:all |every )?other agents?\b`,
+		message: "spreads to other agents or skills",
+	},
+	{
+		id: "changes-other-skills", flag: FlagInjection, severity: Medium, docs: true, check: notForbidden,
+		lits: []string{"skill.md", "other skills", "every skill", "each skill", "all skills"}, also: []string{"add ", "insert", "append", "inject"},
+		back: 120, ahead: 200,
+		expr:    `\b(?:add|insert|append|inject)\b[^.\n]{0,60}?\b(?:line|text|instruction|sentence|block|section|command)s?\b[^.\n]{0,40}?\b(?:to|into|in|of)\s+(?:each|every|all|the other|other)\s+(?:of them|skills?|skill\.md)|\b(?:each|every|all|other)\s+skill(?:\.md|s)?\b[^\n]{0,160}?\b(?:add|insert|append|inject)\s+(?:this|the following|a)\s+(?:line|text|instruction|sentence|command)`,
+		message: "changes other skills",
+	},
+	{
+		id: "hides-interest", flag: FlagInjection, severity: High, docs: true,
+		lits: []string{"sponsor", "commission", "affiliate", "pays for", "paid for", "paid by", "advertis", "referral"}, before: []string{"never ", "not ", "n't ", "n’t ", "without"},
+		back: 80, ahead: 20,
+		expr:    `\b(?:never|do not|don['’]t|without)\s+(?:mention|disclos|reveal|say|tell|admit)\w*\b[^.\n]{0,50}?\b(?:sponsor|commission|affiliate|pays for|paid (?:for|by)|advertis|referral)`,
+		message: "gives advice for money that the user is not to know of",
+	},
+	{
+		id: "intercepts-codes", flag: FlagCredentials, severity: Critical, docs: true, check: notForbidden,
+		lits: []string{"password reset", "password-reset", "reset link", "sign-in code", "login code", "one-time", "verification code", "2fa code", "security code"}, after: []string{"forward", "sent to", "send", "copied"},
+		back: 2, ahead: 200,
+		expr:    `\b(?:password[- ]reset|reset links?|sign-in codes?|login codes?|one-time|verification codes?|2fa codes?|security codes?)\b[^.\n]{0,80}?\b(?:forward(?:ed)?|sent|send|copied)\b[^.\n]{0,30}?(?:[\w.+-]+@[\w-]+\.[a-z]{2,}|https?://)`,
+		message: "passes codes and reset links of the user's accounts on",
+	},
+	{
+		id: "secrets-published", flag: FlagExfiltration, severity: High, docs: true, check: secretsSent,
+		lits: []string{"environment variables", "secrets", "api keys", "credentials", "access tokens", "passwords"}, after: []string{"comment", "commit", "changelog", "readme", "pull request", "metadata", "footer", "branch", "issue"},
+		back: 60, ahead: 160,
+		expr:    `\b(?:put|write|include|embed|hide|place|add|append|insert)\b[^.\n]{0,40}?\b(?:environment variables|secrets|api keys|credentials|access tokens|passwords)\b[^.\n]{0,60}?\b(?:into|in|to|as)\b[^.\n]{0,40}?\b(?:comment|commit|changelog|readme|pull request|metadata|footer|branch|issue)`,
+		message: "writes secrets where others can read them",
+	},
+	{
 		id: "override-instructions", flag: FlagInjection, severity: Critical, docs: true,
 		lits: []string{"гнорируй", "гнорировать", "абудь", "тмени", "nstrucciones", "nstructions pr", "consignes", "nweisungen", "nstruções", "struzioni", "指令", "指示", "指示を", "命令を", "지시", "지침", "التعليمات", "निर्देश", "talimat", "zignoruj", "hướng dẫn", "instruksi", "instructies", "规则", "規則"},
 		back: 60, ahead: 80,
@@ -112,7 +147,7 @@ var orderRules = []rule{
 			`|\b(?:ignore[zr]?|oublie[zr]?)\s+(?:\S+\s+){0,3}?(?:instructions|consignes|règles)\s+(?:précédentes|antérieures|ci-dessus|initiales)` +
 			`|\b(?:ignorier\w*|vergiss|missacht\w*|vergessen)\s+(?:\S+\s+){0,3}?(?:vorherigen|bisherigen|früheren|obigen|vorigen)\s+(?:anweisungen|regeln|instruktionen)` +
 			`|\b(?:ignore|esqueça|desconsidere)\s+(?:\S+\s+){0,3}?(?:instruções|regras)\s+(?:anteriores|acima|prévias)|\b(?:ignora|dimentica)\s+(?:\S+\s+){0,3}?(?:istruzioni|regole)\s+precedenti` +
-			`|(?:忽略|无视|忘记|忘掉|無視|不要遵守|忽視)(?:掉)?(?:你)?(?:的)?(?:此前|之前|以上|先前|所有|上述|前面|上面|一切|全部|系统)[^\n。,,]{0,14}?(?:指令|指示|说明|规则|提示|規則)|(?:以前|これまで|上記|前)の(?:すべての|全ての)?(?:指示|命令|ルール)を(?:無視|忘れ)` +
+			`|(?:忽略|无视|忘记|忘掉|無視|不要遵守|忽視)(?:掉)?(?:你)?(?:的)?(?:此前|之前|以上|先前|所有|上述|前面|上面|一切|全部|系统)[^\n。,,]{0,14}?(?:指令|指示|说明|规则|提示|規則)|(?:以前|これまで|上記|今まで|前)の(?:すべての|全ての)?(?:指示|命令|ルール)を(?:すべて|全て|全部)?(?:無視|忘れ)` +
 			`|(?:이전|위의|모든|앞의)\s*(?:모든\s*)?(?:지시|명령|지침)[^\n.]{0,12}?무시|تجاهل\s+(?:جميع\s+|كل\s+)?التعليمات|निर्देशों? को (?:अनदेखा|नज़रअंदाज़)|önceki (?:tüm )?talimatlar\S* (?:yok say|unut|dikkate alma)` +
 			`|\bzignoruj\s+(?:wszystkie\s+)?(?:poprzednie|wcześniejsze)|bỏ qua (?:tất cả )?(?:các )?hướng dẫn (?:trước|ở trên)|\babaikan (?:semua )?instruksi sebelumnya|\bnegeer (?:alle )?(?:vorige|eerdere|voorgaande) instructies`,
 		message: "tells the model to drop the instructions it works under",
@@ -123,6 +158,7 @@ var orderRules = []rule{
 		back: 140, ahead: 140,
 		expr: foreignSecret + `(?s:[^|]{0,80}?)` + foreignSend + `[^|\n]{0,80}?(?:https?://|\S+@\S+\.\w)` +
 			`|` + foreignSend + `[^|\n]{0,80}?` + foreignSecret + `[^|\n]{0,80}?(?:https?://|\S+@\S+\.\w)` +
+			`|` + foreignSecret + `[^|\n]{0,40}?https?://[\w./?=&%-]+\s*(?:に|へ|으?로|adresine)[^|\n]{0,30}?` + foreignSend +
 			`|https?://[^|\n]{0,60}?` + foreignSecret + `[^|\n]{0,40}?` + foreignSend,
 		message: "asks to send keys or passwords somewhere, in another language",
 	},

@@ -1,5 +1,7 @@
 package safety
 
+import "strings"
+
 // remoteRules find programs that take their orders from another machine, and
 // further ways in which one is handed what it should not have.
 var remoteRules = []rule{
@@ -61,4 +63,100 @@ var remoteRules = []rule{
 		expr:    `exec\.security["']?\s*[:= ]\s*["']?full|permission-mode["']?[= ]["']?bypass\w*|"?defaultmode"?\s*:\s*"(?:bypass\w*|acceptall)"|auto_?approve\w*["']?\s*[:=]\s*(?:true|\[?["']\*)|alwaysallow["']?\s*[:=]\s*(?:true|\[?\s*["']\*)|approval[-_]policy["']?\s*[:= ]\s*["']?never`,
 		message: "switches off the questions that an agent asks before it acts",
 	},
+	{
+		id: "secret-file-shared", flag: FlagExfiltration, severity: High, docs: true, place: inCode, check: notIdentity,
+		lits:   []string{".ssh", ".aws", ".env", ".openclaw", ".clawdbot", ".netrc", ".npmrc", ".kube", ".gnupg", "id_rsa", ".git-credentials"},
+		before: []string{"gist", "s3 cp", "s3 sync", "gsutil", "rclone", "rsync", "scp ", "croc ", "wormhole"},
+		back:   160, ahead: 80,
+		expr:    `\b(?:gh\s+gist\s+create|aws\s+s3\s+(?:cp|sync|mv)|gsutil\s+(?:cp|rsync)|rclone\s+(?:copy|sync)|rsync|scp|croc\s+send|wormhole\s+send)\s[^\n]*?(?:\.ssh/|\.aws\b|\.env\b|\.(?:openclaw|clawdbot)/|\.netrc|\.npmrc|\.kube/|\.gnupg|\bid_rsa|\.git-credentials)[^\n]*`,
+		message: "puts a file of secrets where others can read it",
+	},
+	{
+		id: "repository-sent", flag: FlagExfiltration, severity: Medium, docs: true, place: inCode, check: otherHost,
+		lits: []string{"git push"}, before: []string{"git remote add", "git remote set-url"},
+		back: 260, ahead: 60,
+		expr:    `\bgit remote (?:add|set-url)\s+\S+\s+\S*://[^\n]*\n(?:[^\n]*\n){0,3}?[^\n]*\bgit push\b[^\n]*--(?:mirror|all)\b`,
+		message: "sends the whole repository to another host",
+	},
+	{
+		id: "sends", late: true,
+		lits:    []string{"ureq::", "reqwest::", ".post(\"http", ".post('http", ".post(`http", "postasync(", "bodypublishers", "urlsession", "curl_setopt", "uploadstring(", "uploadfile("},
+		ahead:   40,
+		expr:    `\bureq::(?:post|put)|\breqwest::|\.post\(["'\x60]http|postasync\(|bodypublishers\.|urlsession\.shared\.(?:upload|data)|curl_setopt\([^\n]*postfields|\.upload(?:string|file)\(`,
+		message: "sends data",
+	},
+	{
+		id: "personal-store", flag: FlagCredentials, severity: Medium, docs: true, place: inCode,
+		lits:    []string{"tell application", "chat.db", "notestore.sqlite", ".abcddb", "telegram desktop/tdata", "signal/config.json", "leveldb"},
+		back:    60,
+		ahead:   120,
+		expr:    `tell application \W*(?:notes|messages|mail|contacts)\b[^\n]*\bevery\b|messages/chat\.db|notestore\.sqlite|\.abcddb|telegram desktop/tdata|signal/config\.json|discord[^\n]{0,30}leveldb`,
+		message: "reads the messages, notes or contacts of other programs",
+	},
+	{
+		id: "browser-data", flag: FlagCredentials, severity: High, docs: true, place: inCode,
+		lits: []string{"google-chrome", "chrome/user data", "chrome/default", "application support/google", "user-data-dir"}, before: []string{"persistentcontext", "persistent_context", "user-data-dir", "userdatadir"},
+		back: 160, ahead: 20,
+		expr:    `(?:launchpersistentcontext|launch_persistent_context|user-?data-?dir)\b[^\n]{0,120}?(?:\.config/google-chrome|chrome/user data|application support/google/chrome)`,
+		message: "reads passwords or cookies of a browser",
+	},
+	{
+		id: "web-shell", flag: FlagExecution, severity: High, docs: true, place: inCode, check: inProgram,
+		lits:    []string{"$_post", "$_get", "$_request", "$_cookie", "request.args", "request.form", "req.query", "req.body"},
+		back:    60,
+		ahead:   10,
+		expr:    `\b(?:eval|assert|system|exec|shell_exec|passthru|popen|proc_open)\s*\(\s*(?:base64_decode\s*\(\s*)?\$_(?:post|get|request|cookie)\b|\b(?:os\.system|os\.popen|eval|exec|execSync)\s*\(\s*(?:request\.(?:args|form)|req\.(?:query|body))\b`,
+		message: "runs whatever a request from the web says",
+	},
+	{
+		id: "reverse-tunnel", flag: FlagExecution, severity: High, docs: true, place: inCode,
+		lits: []string{":22 ", ":3389 ", ":5900 "}, before: []string{"ssh "},
+		back: 160, ahead: 60,
+		expr:    `ssh\s[^\n]*\s-\w*R\s*\S*:(?:localhost|127\.0\.0\.1):(?:22|3389|5900)\s`,
+		message: "opens a way into the machine from outside",
+	},
+	{
+		id: "program-in-picture", flag: FlagObfuscation, severity: Critical, docs: true,
+		lits: []string{".png", ".jpg", ".jpeg", ".gif", ".ico", ".webp", ".ttf", ".woff", ".mp3"}, after: pipeSigns,
+		back: 60, ahead: 200,
+		expr:    `\b(?:tail|head|dd|strings|exiftool|sed|cut|xxd|unzip)\s[^\n|]*\.(?:png|jpe?g|gif|ico|webp|ttf|woff2?|mp3)\b[^\n]*?` + toShell,
+		message: "runs a program that lies in a picture or a like file",
+	},
+	{
+		id: "split-command", flag: FlagObfuscation, severity: High, docs: true, place: inCode,
+		lits:    []string{"|$", "| $"},
+		back:    160,
+		ahead:   40,
+		expr:    `(?:^|[\n;&])\s*(?:\$\w+|\$\{\w+\}){2,}\s[^\n|]*\|\s*(?:\$\w+|\$\{\w+\})`,
+		message: "puts the names of its commands together from pieces",
+	},
+}
+
+// inProgram raises what is not an example but a file that runs.
+func inProgram(m *match) (Severity, bool) {
+	if kindOf(Text{Path: m.path, Data: m.data}) == code {
+		return Critical, true
+	}
+	return m.rule.severity, true
+}
+
+// notIdentity drops a key that only opens the connection.
+func notIdentity(m *match) (Severity, bool) {
+	words := strings.Fields(m.text())
+	for i, w := range words {
+		if w == "-i" && i+1 < len(words) {
+			words[i+1] = ""
+		}
+	}
+	rest, severity := strings.Join(words, " "), m.rule.severity
+	if strings.Contains(rest, "--public") {
+		severity = Critical
+	}
+	return severity, containsAny(lower(rest), ".ssh/", ".aws", ".env", ".openclaw/", ".clawdbot/", ".netrc", ".npmrc", ".kube/", ".gnupg", "id_rsa", ".git-credentials") &&
+		!containsAny(lower(rest), "ssh -i", ".pub", ".env.example", ".env.sample")
+}
+
+// otherHost drops the hosts where repositories are at home.
+func otherHost(m *match) (Severity, bool) {
+	return m.rule.severity, !containsAny(lower(m.text()), "github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "dev.azure.com")
 }

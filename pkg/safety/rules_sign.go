@@ -247,7 +247,7 @@ var combinations = []combination{
 	{
 		id: "done-in-secret", flag: FlagInjection, severity: Critical, docs: true, near: 500,
 		groups: [][]string{
-			{"asks-to-read-secrets", "asks-to-change-memory", "order-to-carry", "order-to-copy", "pays-elsewhere", "foreign-send-secrets", "names-foreign-secrets", "agent-memory", "asks-to-send-data", "asks-for-seed", "remote-instructions", "obeys-foreign-text",
+			{"asks-to-read-secrets", "asks-to-change-memory", "order-to-carry", "order-to-copy", "pays-elsewhere", "foreign-send-secrets", "names-foreign-secrets", "reverse-tunnel", "changes-other-skills", "agent-memory", "asks-to-send-data", "asks-for-seed", "remote-instructions", "obeys-foreign-text",
 				"ssh-key-read", "secret-file-read", "cloud-credentials-read", "image-exfiltration", "request-catcher", "chat-webhook", "pipe-to-shell"},
 			{"hide-from-user", "in-secret"},
 		},
@@ -312,5 +312,10 @@ var combinations = []combination{
 		id: "image-carries", flag: FlagExfiltration, severity: Critical, docs: true, near: 400,
 		groups:  [][]string{{"image-slot"}, {"encodes-conversation"}},
 		message: "hides data of the conversation in the address of an image",
+	},
+	{
+		id: "personal-store-sent", flag: FlagExfiltration, severity: Critical, docs: true, block: true, near: 500, far: 3000,
+		groups:  [][]string{{"personal-store"}, {"sends"}},
+		message: "reads messages, notes or contacts and sends data away",
 	},
 }
