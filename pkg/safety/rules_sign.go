@@ -300,7 +300,7 @@ var combinations = []combination{
 	},
 	{
 		id: "consent-void", flag: FlagInjection, severity: Critical, docs: true, near: 500,
-		groups:  [][]string{{"consent-bypassed"}, {"approvals-off", "applies-to-all", "takes-precedence", "hide-from-user", "no-confirmation"}},
+		groups:  [][]string{{"consent-bypassed", "approvals-removed"}, {"approvals-off", "applies-to-all", "takes-precedence", "hide-from-user", "no-confirmation"}},
 		message: "frees itself from the user's consent",
 	},
 	{
@@ -317,5 +317,15 @@ var combinations = []combination{
 		id: "personal-store-sent", flag: FlagExfiltration, severity: Critical, docs: true, block: true, near: 500, far: 3000,
 		groups:  [][]string{{"personal-store"}, {"sends"}},
 		message: "reads messages, notes or contacts and sends data away",
+	},
+	{
+		id: "hidden-theft", flag: FlagHidden, severity: Critical, docs: true, near: 400,
+		groups:  [][]string{{"hidden-instruction"}, {"secret-file-read", "ssh-key-read", "cloud-credentials-read", "asks-to-read-secrets", "names-foreign-secrets"}},
+		message: "asks for secrets in a place that a reader does not see",
+	},
+	{
+		id: "void-and-secret", flag: FlagInjection, severity: Critical, docs: true, near: 400,
+		groups:  [][]string{{"orders-void"}, {"hide-from-user", "in-secret", "asks-to-send-data", "asks-for-prompt", "posts-to"}},
+		message: "declares the rules of the model void to do what they forbid",
 	},
 }
