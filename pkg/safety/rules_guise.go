@@ -89,6 +89,13 @@ var guiseRules = []rule{
 		message: "asks to send a copy of the user's data to somebody else",
 	},
 	{
+		id: "names-redirected", flag: FlagExecution, severity: High, docs: true, place: inCode,
+		lits: []string{"/etc/hosts", `drivers\etc\hosts`}, also: []string{"github.com", "pypi.org", "npmjs.org", "anthropic.com", "openai.com", "google.com", "bank"},
+		back: 160, ahead: 20,
+		expr:    `\d\s+[^\n>|]*(?:github\.com|pypi\.org|npmjs\.org|anthropic\.com|openai\.com|google\.com|bank)[^\n]*(?:>>|\btee\b)[^\n]*etc[/\\]hosts`,
+		message: "leads the names of well-known hosts to another machine",
+	},
+	{
 		id: "package-from-url", flag: FlagExecution, severity: Medium, docs: true, place: inCode, check: strangeIndex,
 		lits: []string{"index-url"}, before: []string{"pip install", "pip3 install", "uv pip"},
 		back: 160, ahead: 80,
