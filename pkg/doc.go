@@ -8,7 +8,8 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         atomicfile  crash-safe replacement of files, advisory locks
 	         skill       the SKILL.md format: reading, editing, validation, which files belong to a skill
 	         lexical     words, stems and the arithmetic of BM25F
-	level 1  wire        record types, error codes, exit statuses      ← skill
+	level 1  api         what a registry and its clients agree on       ← skill
+	         wire        record types, error codes, exit statuses      ← skill
 	         settings    where each setting comes from, its files, masking
 	         safety      what is dangerous in a skill's text            ← skill
 	         store       journals, versions, counters                   ← skill, atomicfile, jsonl

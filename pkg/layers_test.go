@@ -17,6 +17,7 @@ var below = map[string][]string{
 	"pkg/atomicfile": {},
 	"pkg/skill":      {},
 	"pkg/lexical":    {},
+	"pkg/api":        {"skill"},
 	"pkg/wire":       {"skill"},
 	"pkg/settings":   {"atomicfile"},
 	"pkg/safety":     {"skill"},
