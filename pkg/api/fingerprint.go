@@ -27,14 +27,28 @@ type File struct {
 func Fingerprint(files []File) string {
 	sorted := slices.Clone(files)
 	slices.SortFunc(sorted, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	h := sha256.New()
+	h := NewHasher()
 	for _, f := range sorted {
-		if name := path.Base(f.Path); name != skill.IDFile && name != skill.MetaFile {
-			addFile(h, f)
-		}
+		h.Add(f)
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return h.Sum()
 }
+
+// Hasher makes a Fingerprint without holding all files at once.
+type Hasher struct{ h hash.Hash }
+
+// NewHasher returns the Hasher of no files.
+func NewHasher() *Hasher { return &Hasher{sha256.New()} }
+
+// Add takes in the next file; they must come sorted by path.
+func (h *Hasher) Add(f File) {
+	if name := path.Base(f.Path); name != skill.IDFile && name != skill.MetaFile {
+		addFile(h.h, f)
+	}
+}
+
+// Sum returns the fingerprint of what was added.
+func (h *Hasher) Sum() string { return hex.EncodeToString(h.h.Sum(nil)) }
 
 func addFile(h hash.Hash, f File) {
 	data := f.Data
