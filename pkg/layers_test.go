@@ -18,6 +18,7 @@ var below = map[string][]string{
 	"pkg/skill":      {},
 	"pkg/lexical":    {},
 	"pkg/api":        {"skill"},
+	"pkg/journal":    {"atomicfile"},
 	"pkg/wire":       {"skill"},
 	"pkg/settings":   {"atomicfile"},
 	"pkg/safety":     {"skill"},
