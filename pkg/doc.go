@@ -17,6 +17,7 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         roots       skill roots: which folders are skills          ← skill
 	         index       the search index on disk                       ← lexical, atomicfile, roots, skill
 	level 2  search      candidates to one ranked list  ← lexical, skill, store, roots, index, safety, wire
+	         registry    the server of a skill community ← api, journal, skill, index, lexical, safety, atomicfile, jsonl
 	level 3  cli         the process boundary of all commands           ← jsonl, wire, settings
 
 Commands stand in cmd/<name> and may import cli and everything below it.

@@ -11,7 +11,7 @@ import (
 // last segment, no Place in it may be used afterwards, and the caller holds the lock of all writers.
 func (j *Journal) Compact(seg uint32, keep func(at Place, line []byte) bool) (saved int64, err error) {
 	total, kept := int64(0), int64(0)
-	err = atomicfile.WriteWith(j.path(seg), 0o600, func(w io.Writer) error {
+	err = atomicfile.WriteWith(j.Path(seg), 0o600, func(w io.Writer) error {
 		p := Position{Seg: seg}
 		return j.replaySegment(&p, true, func(at Place, line []byte, good bool) error {
 			total += int64(len(line)) + 1

@@ -60,7 +60,8 @@ func (j *Journal) Close() error {
 	return err
 }
 
-func (j *Journal) path(seg uint32) string {
+// Path returns the file of a segment.
+func (j *Journal) Path(seg uint32) string {
 	return filepath.Join(j.dir, fmt.Sprintf("%06d%s", seg, segmentExt))
 }
 
@@ -77,7 +78,7 @@ func (j *Journal) Segments() ([]uint32, error) {
 	for _, e := range entries {
 		digits, ok := strings.CutSuffix(e.Name(), segmentExt)
 		n, err := strconv.ParseUint(digits, 10, 31)
-		if ok && err == nil && n > 0 && e.Name() == filepath.Base(j.path(uint32(n))) {
+		if ok && err == nil && n > 0 && e.Name() == filepath.Base(j.Path(uint32(n))) {
 			out = append(out, uint32(n))
 		}
 	}
@@ -88,14 +89,14 @@ func (j *Journal) Segments() ([]uint32, error) {
 // Unchanged reports whether nothing stands after p, by two calls of stat.
 func (j *Journal) Unchanged(p Position) bool {
 	if p.Seg == 0 {
-		_, err := os.Stat(j.path(1))
+		_, err := os.Stat(j.Path(1))
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	info, err := os.Stat(j.path(p.Seg))
+	info, err := os.Stat(j.Path(p.Seg))
 	if err != nil || info.Size() != p.Off {
 		return false
 	}
-	_, err = os.Stat(j.path(p.Seg + 1))
+	_, err = os.Stat(j.Path(p.Seg + 1))
 	return errors.Is(err, fs.ErrNotExist)
 }
 
@@ -124,7 +125,7 @@ func (j *Journal) file(seg uint32) (*os.File, error) {
 	if f := j.files[seg]; f != nil {
 		return f, nil
 	}
-	f, err := os.Open(j.path(seg))
+	f, err := os.Open(j.Path(seg))
 	if err == nil {
 		j.files[seg] = f
 	}
@@ -167,7 +168,7 @@ func (j *Journal) room(p Position, n int64) (Position, error) {
 		return p, nil
 	}
 	next := Position{Seg: p.Seg + 1}
-	f, err := os.OpenFile(j.path(next.Seg), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(j.Path(next.Seg), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
 		err = f.Close()
 	}
@@ -182,7 +183,7 @@ func (j *Journal) room(p Position, n int64) (Position, error) {
 
 // extend appends to the end of a segment. When that fails, a full disk being the usual reason, the segment gets its old length back.
 func (j *Journal) extend(at Position, data []byte) (err error) {
-	f, err := os.OpenFile(j.path(at.Seg), os.O_WRONLY|os.O_APPEND, 0)
+	f, err := os.OpenFile(j.Path(at.Seg), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return fmt.Errorf("append to journal: %w", err)
 	}

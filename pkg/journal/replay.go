@@ -46,7 +46,7 @@ func (j *Journal) CatchUp(p *Position, visit Visit) error {
 	if err := j.Replay(p, visit); err != nil || p.Seg == 0 {
 		return err
 	}
-	info, err := os.Stat(j.path(p.Seg))
+	info, err := os.Stat(j.Path(p.Seg))
 	if err != nil {
 		return fmt.Errorf("read journal: %w", err)
 	}
@@ -60,7 +60,7 @@ func (j *Journal) CatchUp(p *Position, visit Visit) error {
 }
 
 func (j *Journal) replaySegment(p *Position, final bool, visit Visit) error {
-	f, err := os.Open(j.path(p.Seg))
+	f, err := os.Open(j.Path(p.Seg))
 	if err != nil {
 		return fmt.Errorf("read journal: %w", err)
 	}
