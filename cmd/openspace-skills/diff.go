@@ -3,11 +3,8 @@ package main
 import (
 	"context"
 	"io"
-	"maps"
-	"os"
-	"path/filepath"
-	"slices"
 
+	"github.com/openspace-dev/openspace/cmd/internal/fault"
 	"github.com/openspace-dev/openspace/pkg/cli"
 	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/wire"
@@ -16,46 +13,45 @@ import (
 func (a *app) diff() *cli.Command {
 	return &cli.Command{
 		Name: "diff", Short: "show what changed between versions, or since the last one", Args: "A [B]", Stdin: "ids or folders, one a line",
-		Run: func(ctx context.Context, env *cli.Env) error {
-			st, err := openStore(env)
-			if err != nil {
-				return err
-			}
-			defer st.Close()
-			d := &differ{lookup: &lookup{app: a, env: env, st: st}, env: env}
-			if env.Out.Format() == cli.Plain && !env.StdoutTerminal {
-				d.patch = env.Out.Document() // to the byte: a terminal gets text without control characters
-			}
-			return d.run(ctx)
-		},
+		Run: a.runDiff,
 	}
 }
 
-type differ struct {
-	*lookup
-	env   *cli.Env
-	patch io.Writer // nil: records
-}
-
-func (d *differ) run(ctx context.Context) error {
-	args := d.env.Args
-	switch {
-	case len(args) > 2:
-		return wire.Errorf(wire.Usage, "want one or two of ID, NAME or DIR, got %d", len(args))
-	case len(args) == 2:
-		return d.pair(ctx, args[0], args[1])
+func (a *app) runDiff(ctx context.Context, env *cli.Env) error {
+	if len(env.Args) > 2 {
+		return wire.Errorf(wire.Usage, "want one or two of ID, NAME or DIR, got %d", len(env.Args))
 	}
-	return each(d.env.Inputs(readsRecords...), d.env.Out, func(in cli.Input) error {
-		t, err := d.input(ctx, in)
-		if err != nil {
-			return err
-		}
+	var patch io.Writer
+	if env.Out.Format() == cli.Plain && !env.StdoutTerminal {
+		patch = env.Out.Document() // to the byte: a terminal gets text without control characters
+	}
+	if len(env.Args) == 2 {
+		return a.diffPair(ctx, env, patch)
+	}
+	return a.onTargets(func(_ context.Context, l *lookup, in cli.Input, t target) error {
+		d := &differ{lookup: l, patch: patch}
 		from, to, err := d.single(t)
 		if err != nil {
 			return err
 		}
 		return d.emit(in.ID, t.dir, from, to)
-	})
+	})(ctx, env)
+}
+
+// differ writes differences as records, or as a patch when patch is not nil.
+type differ struct {
+	*lookup
+	patch io.Writer
+}
+
+func (a *app) diffPair(ctx context.Context, env *cli.Env, patch io.Writer) error {
+	st, err := openStore(env)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	d := &differ{lookup: &lookup{app: a, env: env, st: st}, patch: patch}
+	return fault.Of(d.pair(ctx, env.Args[0], env.Args[1]))
 }
 
 func (d *differ) pair(ctx context.Context, a, b string) error {
@@ -78,37 +74,34 @@ func (d *differ) pair(ctx context.Context, a, b string) error {
 	return d.emit("", second.dir, from, to)
 }
 
-// side is one state of a skill's files.
+// side is one state of a skill's files: a version by its id, or "disk", or "none".
 type side struct {
-	name  string // an id, "disk" or "none"
-	files map[string]store.TreeFile
-	read  func(store.TreeFile) ([]byte, error)
+	store.Side
+	name string
 }
 
 // side returns the files that a target has: those of the version when it was named by its id, else those on disk.
 func (d *differ) side(t target) (side, error) {
 	if t.byID {
-		return versionSide(d.st, t.rec)
+		return d.versionSide(t.id)
 	}
 	return diskSide(t.dir)
 }
 
 // single returns what one target changed: a version against its parent, a folder against its head.
 func (d *differ) single(t target) (from, to side, err error) {
-	if t.byID {
-		if to, err = versionSide(d.st, t.rec); err != nil {
-			return from, to, err
+	switch {
+	case t.byID:
+		if from, err = d.parent(t.rec); err == nil {
+			to, err = d.versionSide(t.id)
 		}
-		from, err = d.parent(t.rec)
-		return from, to, err
+	case !t.known:
+		err = unrecorded(t)
+	default:
+		if from, err = d.versionSide(t.id); err == nil {
+			to, err = diskSide(t.dir)
+		}
 	}
-	if !t.known {
-		return from, to, unrecorded(t)
-	}
-	if from, err = versionSide(d.st, t.rec); err != nil {
-		return from, to, err
-	}
-	to, err = diskSide(t.dir)
 	return from, to, err
 }
 
@@ -119,91 +112,52 @@ func unrecorded(t target) error {
 // parent returns the version before rec. Of several parents the first is the one that rec was made from.
 func (d *differ) parent(rec store.Record) (side, error) {
 	for _, id := range rec.Lineage.ParentSkillIDs {
-		parent, ok, err := d.st.Record(id)
+		_, ok, err := d.st.Record(id)
 		if err != nil {
 			return side{}, err
 		}
 		if ok {
-			return versionSide(d.st, parent)
+			return d.versionSide(id)
 		}
 	}
 	return side{name: "none"}, nil
 }
 
-func versionSide(st *store.Store, rec store.Record) (side, error) {
-	files, err := st.TreeFiles(rec.Lineage.Tree)
-	return side{name: rec.SkillID, files: byPath(files), read: func(f store.TreeFile) ([]byte, error) { return st.ReadObject(f.SHA256) }}, err
+func (l *lookup) versionSide(id string) (side, error) {
+	s, err := l.st.VersionSide(id)
+	return side{s, id}, err
 }
 
 func diskSide(dir string) (side, error) {
-	tree, err := store.Snapshot(dir)
-	read := func(f store.TreeFile) ([]byte, error) {
-		return os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Path)))
-	}
-	return side{name: "disk", files: byPath(tree.Files), read: read}, err
-}
-
-func byPath(files []store.TreeFile) map[string]store.TreeFile {
-	out := make(map[string]store.TreeFile, len(files))
-	for _, f := range files {
-		out[f.Path] = f
-	}
-	return out
-}
-
-// changes lists the files that differ, sorted by path.
-func changes(from, to side) ([]fileChange, error) {
-	paths := map[string]bool{}
-	for path := range from.files {
-		paths[path] = true
-	}
-	for path := range to.files {
-		paths[path] = true
-	}
-	var out []fileChange
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		a, b := from.files[path], to.files[path]
-		if a.SHA256 == b.SHA256 && a.Mode == b.Mode {
-			continue
-		}
-		c := fileChange{path: path, beforeMode: a.Mode, afterMode: b.Mode}
-		var err error
-		if c.before, err = content(from, a); err == nil {
-			c.after, err = content(to, b)
-		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, c)
-	}
-	return out, nil
-}
-
-func content(s side, f store.TreeFile) ([]byte, error) {
-	if f.Path == "" {
-		return nil, nil
-	}
-	return s.read(f)
+	s, err := store.DiskSide(dir)
+	return side{s, "disk"}, err
 }
 
 // emit writes the changes as records, or as one patch.
 func (d *differ) emit(id, dir string, from, to side) error {
-	all, err := changes(from, to)
+	all, err := store.Compare(from.Side, to.Side)
 	if err != nil {
 		return err
 	}
-	for _, c := range all {
-		rec := wire.Diff{ID: id, SkillDir: dir, From: from.name, To: to.name, Path: c.path, Change: c.kind(), Diff: unified(c)}
-		if d.patch == nil {
-			err = d.env.Out.Emit(rec)
-		} else if rec.Diff != "" {
-			_, err = io.WriteString(d.patch, rec.Diff)
+	for _, f := range all {
+		if d.patch != nil {
+			_, err = io.WriteString(d.patch, f.Patch)
 		} else {
-			_, err = io.WriteString(d.patch, "Binary files "+label("a/"+c.path)+" and "+label("b/"+c.path)+" differ\n")
+			rec := diffRecord(f)
+			rec.ID, rec.SkillDir, rec.From, rec.To = id, dir, from.name, to.name
+			err = d.env.Out.Emit(rec)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func diffRecord(f store.FileDiff) wire.Diff {
+	rec := wire.Diff{Path: f.Path, Change: f.Change, Diff: f.Patch}
+	if f.Binary {
+		rec.Diff = ""
+	}
+	return rec
 }

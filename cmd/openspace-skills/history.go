@@ -13,25 +13,11 @@ import (
 func (a *app) history() *cli.Command {
 	return &cli.Command{
 		Name: "history", Short: "list the versions of a skill, newest first", Args: "ID|NAME|DIR…", Stdin: "ids, names or folders, one a line",
-		Run: func(ctx context.Context, env *cli.Env) error {
-			st, err := openStore(env)
-			if err != nil {
-				return err
-			}
-			defer st.Close()
-			l := &lookup{app: a, env: env, st: st}
-			return each(env.Inputs(readsRecords...), env.Out, func(in cli.Input) error {
-				t, err := l.input(ctx, in)
-				if err != nil {
-					return err
-				}
-				return l.history(in, t)
-			})
-		},
+		Run: a.onTargets(history),
 	}
 }
 
-func (l *lookup) history(in cli.Input, t target) error {
+func history(_ context.Context, l *lookup, in cli.Input, t target) error {
 	versions, err := l.versions(t)
 	if err != nil {
 		return err

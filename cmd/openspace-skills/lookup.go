@@ -38,6 +38,25 @@ type lookup struct {
 	inv *inventory // taken when the first name is looked up
 }
 
+// onTargets makes a verb of what is done to each target that is named.
+func (a *app) onTargets(do func(ctx context.Context, l *lookup, in cli.Input, t target) error) func(context.Context, *cli.Env) error {
+	return func(ctx context.Context, env *cli.Env) error {
+		st, err := openStore(env)
+		if err != nil {
+			return err
+		}
+		defer st.Close()
+		l := &lookup{app: a, env: env, st: st}
+		return each(env.Inputs(readsRecords...), env.Out, func(in cli.Input) error {
+			t, err := l.input(ctx, in)
+			if err != nil {
+				return err
+			}
+			return do(ctx, l, in, t)
+		})
+	}
+}
+
 // input finds what one input names. A record's skill_id is believed before its skill_dir when the store knows it: it may name
 // an old version.
 func (l *lookup) input(ctx context.Context, in cli.Input) (target, error) {

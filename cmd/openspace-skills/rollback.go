@@ -33,32 +33,24 @@ func (r *rollback) run(ctx context.Context, env *cli.Env) error {
 	if r.to != "" && len(env.Args) != 1 {
 		return wire.Errorf(wire.Usage, "--to goes with one skill, not %d", len(env.Args))
 	}
-	st, err := openStore(env)
+	return r.app.onTargets(r.one)(ctx, env)
+}
+
+func (r *rollback) one(ctx context.Context, l *lookup, in cli.Input, t target) error {
+	to, err := r.goal(l, t)
 	if err != nil {
 		return err
 	}
-	defer st.Close()
-	l := &lookup{app: r.app, env: env, st: st}
-	return each(env.Inputs(readsRecords...), env.Out, func(in cli.Input) error {
-		t, err := l.input(ctx, in)
-		if err != nil {
-			return err
-		}
-		to, err := r.goal(l, t)
-		if err != nil {
-			return err
-		}
-		if r.dryRun {
-			return r.preview(l, in, t, to)
-		}
-		rec, err := st.Rollback(ctx, t.dir, to.SkillID)
-		if err != nil {
-			return err
-		}
-		return env.Out.Emit(wire.Result{
-			ID: in.ID, Status: "success", Action: "rollback", SkillID: rec.SkillID, SkillDir: t.dir, Path: rec.Path,
-			Message: "put back " + to.SkillID,
-		})
+	if r.dryRun {
+		return r.preview(l, in, t, to)
+	}
+	rec, err := l.st.Rollback(ctx, t.dir, to.SkillID)
+	if err != nil {
+		return err
+	}
+	return l.env.Out.Emit(wire.Result{
+		ID: in.ID, Status: "success", Action: "rollback", SkillID: rec.SkillID, SkillDir: t.dir, Path: rec.Path,
+		Message: "put back " + to.SkillID,
 	})
 }
 
@@ -108,11 +100,11 @@ func (r *rollback) preview(l *lookup, in cli.Input, t target, to store.Record) e
 	if err != nil {
 		return err
 	}
-	goal, err := versionSide(l.st, to)
+	goal, err := l.versionSide(to.SkillID)
 	if err != nil {
 		return err
 	}
-	d := &differ{lookup: l, env: l.env}
+	d := &differ{lookup: l}
 	if err := d.emit(in.ID, t.dir, from, goal); err != nil {
 		return err
 	}

@@ -21,26 +21,14 @@ func (a *app) show() *cli.Command {
 		Flags: func(fs *flag.FlagSet) {
 			fs.BoolVar(&body, "body", false, "show the instructions too")
 		},
-		Run: func(ctx context.Context, env *cli.Env) error {
-			st, err := openStore(env)
+		Run: a.onTargets(func(_ context.Context, l *lookup, in cli.Input, t target) error {
+			rec, err := l.full(t, body)
 			if err != nil {
 				return err
 			}
-			defer st.Close()
-			l := &lookup{app: a, env: env, st: st}
-			return each(env.Inputs(readsRecords...), env.Out, func(in cli.Input) error {
-				t, err := l.input(ctx, in)
-				if err != nil {
-					return err
-				}
-				rec, err := l.full(t, body)
-				if err != nil {
-					return err
-				}
-				rec.ID = in.ID
-				return env.Out.Emit(rec)
-			})
-		},
+			rec.ID = in.ID
+			return l.env.Out.Emit(rec)
+		}),
 	}
 }
 

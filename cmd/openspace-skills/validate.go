@@ -13,6 +13,7 @@ import (
 	"github.com/openspace-dev/openspace/pkg/roots"
 	"github.com/openspace-dev/openspace/pkg/settings"
 	"github.com/openspace-dev/openspace/pkg/skill"
+	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -147,8 +148,9 @@ func (v *validation) mend(env *cli.Env, in cli.Input, dir string) error {
 		return nil
 	}
 	if v.dryRun {
-		diff := unified(fileChange{path: filepath.Base(file), before: data, after: out})
-		return env.Out.Emit(wire.Diff{ID: in.ID, SkillDir: dir, From: "disk", To: "fixed", Path: filepath.Base(file), Change: "modified", Diff: diff})
+		rec := diffRecord(store.DiffFile(filepath.Base(file), data, out))
+		rec.ID, rec.SkillDir, rec.From, rec.To = in.ID, dir, "disk", "fixed"
+		return env.Out.Emit(rec)
 	}
 	info, err := os.Stat(file)
 	if err != nil {

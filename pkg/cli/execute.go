@@ -73,7 +73,8 @@ func (r *run) panicked(v any, trace []byte) error {
 // main reads the arguments and runs the command or answers --help and --version.
 func (r *run) main() error {
 	a, err := arrange(&r.common, r.root, r.p.Args)
-	r.asJSON = a.given["json"] || a.given["jsonl"] || r.set.Getenv("OPENSPACE_ERRORS") == "json"
+	errorsAs, _ := r.set.Lookup("errors")
+	r.asJSON = a.given["json"] || a.given["jsonl"] || errorsAs.Value == "json"
 	if err != nil {
 		return err
 	}
@@ -134,6 +135,7 @@ func (r *run) printer(format Format) *Printer {
 	p := &Printer{
 		format: format, name: r.root.Name, out: r.stdout, stderr: r.p.Stderr, start: time.Now(),
 		timeless: r.set.Getenv("SOURCE_DATE_EPOCH") != "", width: r.p.Width, colour: r.colour(),
+		asJSON: r.asJSON,
 	}
 	p.lines = jsonl.NewWriter(r.stdout, jsonl.WithGrease(r.set.Getenv("OPENSPACE_GREASE")))
 	return p

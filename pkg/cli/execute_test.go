@@ -263,12 +263,10 @@ func TestSignals(t *testing.T) {
 func TestPanic(t *testing.T) {
 	got := exec(t, does(func(_ context.Context, env *cli.Env) error {
 		env.Out.Emit(wire.Query{Query: "whole"})
-		var m map[string]int
-		m["a"] = 1
-		return nil
+		return []error{}[len(env.Args)]
 	}), cli.Process{Args: []string{"--jsonl"}})
 	lines := strings.Split(strings.TrimSpace(got.errOut), "\n")
-	if got.status != 5 || !strings.HasPrefix(lines[len(lines)-1], `{"type":"error","code":"internal","message":"internal fault: assignment to entry in nil map"`) {
+	if got.status != 5 || !strings.HasPrefix(lines[len(lines)-1], `{"type":"error","code":"internal","message":"internal fault: runtime error: index out of range [0] with length 0"`) {
 		t.Errorf("got %d, %q", got.status, lines[len(lines)-1])
 	}
 	if got.out != "{\"type\":\"query\",\"query\":\"whole\"}\n" {

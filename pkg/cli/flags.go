@@ -22,8 +22,9 @@ type common struct {
 // formats are the flags that exclude each other.
 var formats = []string{"jsonl", "json", "plain"}
 
-// unsettable are flags that only the command line can set.
-var unsettable = []string{"help", "h", "version", describeFlag}
+// unsettable are flags that only the command line can set: a file or a variable that somebody left behind
+// must not make a command destroy or overwrite.
+var unsettable = []string{"help", "h", "version", "force", "fix", "yes", "to", describeFlag}
 
 // describeFlag prints the command's description for the generator of manual pages. It is in no help text.
 const describeFlag = "describe-command"
@@ -89,7 +90,10 @@ func flagSet(c *common, cmds ...*Command) *flag.FlagSet {
 	return fs
 }
 
-// names lists the flags that stand in help texts and can be set in files.
+// settable reports whether a variable or a file can set a flag.
+func settable(name string) bool { return len(name) > 1 && !slices.Contains(unsettable, name) }
+
+// names lists the long flags that are no secret.
 func names(fs *flag.FlagSet) []string {
 	var res []string
 	fs.VisitAll(func(f *flag.Flag) {
@@ -166,7 +170,7 @@ func applySettings(s *settings.Settings, fs *flag.FlagSet, given map[string]bool
 	}
 	var errs []error
 	fs.VisitAll(func(f *flag.Flag) {
-		if len(f.Name) > 1 && !slices.Contains(unsettable, f.Name) {
+		if settable(f.Name) {
 			errs = append(errs, applySetting(s, f, byHand[f.Name]))
 		}
 	})

@@ -3,8 +3,10 @@ package cli
 import (
 	"flag"
 	"fmt"
+	"go/doc/comment"
 	"strings"
 
+	"github.com/openspace-dev/openspace/pkg/settings"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -61,17 +63,17 @@ func helpText(a *arranged) string {
 		fmt.Fprintf(&b, "%s - %s\n\n    %s\n\n", fullName(a.root, a.cmd), a.cmd.Short, usageLine(a.root, a.cmd))
 	}
 	if parts[0].Text != "" {
-		b.WriteString(indented(parts[0].Text) + "\n\n")
+		b.WriteString(flowed(parts[0].Text) + "\n\n")
 	}
 	if a.cmd == a.root && len(a.root.Verbs) > 0 {
 		b.WriteString("COMMANDS\n" + verbList(a.root.Verbs) + "\n")
 	}
 	b.WriteString("OPTIONS\n" + optionList(options(a.fs)) + "\n")
-	b.WriteString(settingsNote(a.fs))
+	b.WriteString(settingsNote)
 	statuses := false
 	for _, s := range parts[1:] {
 		statuses = statuses || strings.EqualFold(s.Title, "exit status")
-		fmt.Fprintf(&b, "\n%s\n%s\n", strings.ToUpper(s.Title), indented(s.Text))
+		fmt.Fprintf(&b, "\n%s\n%s\n", strings.ToUpper(s.Title), flowed(s.Text))
 	}
 	if !statuses {
 		b.WriteString("\nEXIT STATUS\n" + statusList())
@@ -79,8 +81,23 @@ func helpText(a *arranged) string {
 	return b.String()
 }
 
-// indented gives code the indentation that people see.
-func indented(s string) string { return strings.ReplaceAll(s, "\t", "    ") }
+// helpWidth is how wide help texts are.
+const helpWidth = 80
+
+// ParseManual parses the text of a manual or of a part of it. Indented text is code, also at the beginning,
+// where the parser would take the indentation for that of the whole text.
+func ParseManual(text string) *comment.Doc {
+	var parser comment.Parser
+	doc := parser.Parse("x\n\n" + text)
+	doc.Content = doc.Content[1:]
+	return doc
+}
+
+// flowed breaks the paragraphs of a manual at helpWidth and indents its code.
+func flowed(s string) string {
+	printer := comment.Printer{TextWidth: helpWidth, TextCodePrefix: "    "}
+	return strings.TrimRight(string(printer.Text(ParseManual(s))), "\n")
+}
 
 func fullName(root, cmd *Command) string {
 	if cmd == root {
@@ -120,6 +137,7 @@ type option struct {
 	Usage   string   `json:"usage"`
 	Default string   `json:"default,omitempty"`
 	Choices []string `json:"choices,omitempty"`
+	Setting string   `json:"setting,omitempty"` // its name in the config file; empty: only a flag sets it
 }
 
 // options lists the flags sorted by name; names that share a value are one option.
@@ -148,6 +166,9 @@ func optionOf(f *flag.Flag) option {
 		value = strings.ToUpper(value)
 	}
 	o := option{Names: []string{dashed(f.Name)}, Value: value, Usage: usage}
+	if settable(f.Name) {
+		o.Setting = settings.Key(f.Name)
+	}
 	if c, ok := f.Value.(*choice); ok {
 		o.Choices = c.among
 	}
@@ -186,7 +207,7 @@ func optionList(opts []option) string {
 
 // entry writes a head and its text beside it, broken at helpWidth.
 func entry(b *strings.Builder, head, text string) {
-	const margin, helpWidth = 24, 80
+	const margin = 24
 	line := "  " + head
 	if len(line) > margin-2 {
 		b.WriteString(line + "\n")
@@ -210,9 +231,7 @@ func entry(b *strings.Builder, head, text string) {
 }
 
 // settingsNote says where else options can be set.
-func settingsNote(*flag.FlagSet) string {
-	return `Flags may follow arguments; "--" ends them. Each option can also be set by a
-variable (OPENSPACE_LIMIT for --limit), in .env, or in config.json
-("limit": 5) under $XDG_CONFIG_HOME/openspace.
+const settingsNote = `Flags may follow arguments; "--" ends them. Options can also be set by a variable
+(OPENSPACE_LIMIT for --limit), in .env, or in config.json ("limit": 5) under
+$XDG_CONFIG_HOME/openspace; --fix, --force, --to and --yes only as flags.
 `
-}

@@ -38,11 +38,13 @@ type Printer struct {
 	colour   bool
 	start    time.Time
 	timeless bool // write no measured times
+	asJSON   bool // warnings are records
 
 	mu                        sync.Mutex
 	in, done, errors, skipped int
 	first                     *wire.Error
 	err                       error
+	warnings                  []byte // to be written at the end
 	index                     string
 }
 
@@ -168,11 +170,27 @@ func (p *Printer) sayFailure(e *wire.Error) {
 	sayError(p.stderr, p.name, message, e.Hint)
 }
 
-// Warn writes a line for people to stderr.
+// Warn writes a line to stderr: for people, or as a problem record when errors are records too. Beside a
+// JSON array it waits for the end, so that both streams together are still JSON (CL-05).
 func (p *Printer) Warn(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	fmt.Fprintf(p.stderr, "%s: %s\n", p.name, oneLine(fmt.Sprintf(format, args...)))
+	line := p.warning(fmt.Sprintf(format, args...))
+	if p.format == JSON {
+		p.warnings = append(p.warnings, line...)
+		return
+	}
+	p.stderr.Write(line)
+}
+
+func (p *Printer) warning(message string) []byte {
+	if p.asJSON {
+		rec := wire.Problem{Code: "warning", Severity: "warning", Message: message}
+		if line, err := jsonl.Marshal(rec.Typed()); err == nil {
+			return append(line, '\n')
+		}
+	}
+	return fmt.Appendf(nil, "%s: %s\n", p.name, oneLine(message))
 }
 
 // Flush hands everything written so far to the reader.
@@ -227,6 +245,7 @@ func (p *Printer) failed() bool {
 func (p *Printer) close(good bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	defer func() { p.stderr.Write(p.warnings) }()
 	if p.err != nil {
 		return p.err
 	}

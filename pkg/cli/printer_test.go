@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -162,6 +163,27 @@ func TestFailForPeople(t *testing.T) {
 	}), cli.Process{Args: []string{"--plain", "x\x1b"}})
 	if want := "probe: x␛: not here\nprobe: hint: look there\nprobe: no x␛ here\n"; got.errOut != want || got.out != "" || got.status != 1 {
 		t.Errorf("got %+v, want %q", got, want)
+	}
+}
+
+// CL-05: with --json and --jsonl both streams are JSON, also when they are one.
+func TestWarn(t *testing.T) {
+	tests := []struct{ args, environ, want string }{
+		{"", "", "probe: odd: a b\n{\"type\":\"query\",\"query\":\"q\"}\n"},
+		{"--plain", "", "probe: odd: a b\n\tq\n"},
+		{"--jsonl", "", `{"type":"problem","code":"warning","severity":"warning","message":"odd: a\nb"}` + "\n" + `{"type":"query","query":"q"}` + "\n"},
+		{"", "OPENSPACE_ERRORS=json", `{"type":"problem","code":"warning","severity":"warning","message":"odd: a\nb"}` + "\n"},
+		{"--json", "", "[\n  {\n    \"type\": \"query\",\n    \"query\": \"q\"\n  }\n]\n" + `{"type":"problem","code":"warning","severity":"warning","message":"odd: a\nb"}` + "\n"},
+	}
+	for _, tt := range tests {
+		var both bytes.Buffer
+		cli.Execute(context.Background(), does(func(_ context.Context, env *cli.Env) error {
+			env.Warn("odd: %s", "a\nb")
+			return env.Out.Emit(wire.Query{Query: "q"})
+		}), cli.Process{Args: strings.Fields(tt.args), Environ: []string{tt.environ, "SOURCE_DATE_EPOCH=1"}, Stdout: &both, Stderr: &both, Dir: t.TempDir()})
+		if got := both.String(); !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%q %q: got %q, want %q", tt.args, tt.environ, got, tt.want)
+		}
 	}
 }
 

@@ -20,6 +20,8 @@ const (
 
 // apply changes the index by c; the lock must be held.
 func (x *Index) apply(ctx context.Context, c *change) error {
+	start := time.Now()
+	defer func() { x.took = time.Since(start) }()
 	next, err := x.prepare(ctx, c)
 	if err != nil {
 		return err

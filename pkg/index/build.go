@@ -1,7 +1,9 @@
 package index
 
 import (
-	"sort"
+	"bytes"
+	"slices"
+	"strings"
 
 	"github.com/openspace-dev/openspace/pkg/lexical"
 )
@@ -18,9 +20,11 @@ type builder struct {
 	analyzer *lexical.Analyzer
 	docs     []Doc
 	lists    []postingList    // by term number
+	memory   arena            // of the lists
 	counts   []lexical.Counts // by term number; zero between documents
 	touched  []uint32         // terms of the current document
 	lengths  [lexical.NumFields]int
+	stems    []string // by term number, once sorted
 	order    []uint32 // term numbers in dictionary order, once sorted
 }
 
@@ -41,7 +45,7 @@ func (b *builder) add(d Document) {
 	doc := uint32(len(b.docs))
 	for _, t := range b.touched {
 		c := &b.counts[t]
-		b.lists[t].add(doc, lexical.NewPosting(b.weights.Impact(*c, &norms), *c))
+		b.lists[t].add(&b.memory, doc, lexical.NewPosting(b.weights.Impact(*c, &norms), *c))
 		*c = lexical.Counts{}
 	}
 	b.touched = b.touched[:0]
@@ -70,19 +74,19 @@ func (b *builder) field(f lexical.Field, text []byte) {
 	})
 }
 
-// sort puts the dictionary in order. No document may be added after it.
+// sort finds the stems and puts the dictionary in order. No document may be added after it.
 func (b *builder) sort() {
-	terms := b.analyzer.Terms()
+	b.stems = make([]string, len(b.lists))
 	b.order = make([]uint32, len(b.lists))
 	for i := range b.order {
 		b.order[i] = uint32(i)
+		b.stems[i] = lexical.Stem(string(b.analyzer.Term(uint32(i))))
 	}
-	sort.Slice(b.order, func(i, j int) bool {
-		x, y := terms[b.order[i]], terms[b.order[j]]
-		if x.Stem != y.Stem {
-			return x.Stem < y.Stem
+	slices.SortFunc(b.order, func(i, j uint32) int {
+		if c := strings.Compare(b.stems[i], b.stems[j]); c != 0 {
+			return c
 		}
-		return x.Exact < y.Exact
+		return bytes.Compare(b.analyzer.Term(i), b.analyzer.Term(j))
 	})
 }
 
@@ -92,8 +96,8 @@ func (b *builder) docAt(i int) (Doc, error) { return b.docs[i], nil }
 
 func (b *builder) termAt(i int) (term, error) {
 	n := b.order[i]
-	t := b.analyzer.Terms()[n]
-	return term{[]byte(t.Stem), []byte(t.Exact), b.lists[n].data, b.lists[n].n}, nil
+	l := &b.lists[n]
+	return term{[]byte(b.stems[n]), b.analyzer.Term(n), l.data, l.n, l.last}, nil
 }
 
 func (s *segment) docCount() int            { return s.n }
@@ -104,4 +108,24 @@ func (s *segment) termAt(i int) (term, error) {
 		return term{}, err
 	}
 	return s.term(i)
+}
+
+// arena hands out the memory of many lists that grow, without an allocation for each step of growth.
+type arena struct{ free []byte }
+
+const arenaBlock = 1 << 20
+
+// room returns b with space for n more bytes, moved to twice the memory when it is full.
+func (a *arena) room(b []byte, n int) []byte {
+	if cap(b)-len(b) >= n {
+		return b
+	}
+	size := max(2*cap(b), 8, n)
+	if len(a.free) < size {
+		a.free = make([]byte, max(arenaBlock, size))
+	}
+	moved := a.free[:len(b):size]
+	a.free = a.free[size:]
+	copy(moved, b)
+	return moved
 }

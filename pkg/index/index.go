@@ -45,6 +45,7 @@ type Index struct {
 	problems []skill.Diagnostic
 	state    State
 	warnings []string
+	took     time.Duration
 }
 
 // DirName returns the name of the directory that holds the index of a root whose real path is given.
@@ -159,6 +160,9 @@ func (x *Index) Root() roots.Root { return x.root }
 
 // State says whether the index was compared with the disk.
 func (x *Index) State() State { return x.state }
+
+// Took returns how long it took to take changes in, beyond noticing them; 0 when there were none.
+func (x *Index) Took() time.Duration { return x.took }
 
 // Warnings are sentences for the user about how the index was opened.
 func (x *Index) Warnings() []string { return x.warnings }

@@ -303,3 +303,36 @@ func flip(b []byte, at int) []byte {
 	b[at] ^= 0x55
 	return b
 }
+
+func TestInspect(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	r := roots.Root{Dir: root}
+	if s := index.Inspect(r, dir, true); s.Exists || s.Problem != nil {
+		t.Errorf("without an index: got %+v", s)
+	}
+	write(t, root, "a", "one", "needle", "")
+	write(t, root, "b", "two", "needle", "")
+	settle()
+	open(t, root, dir)
+	os.RemoveAll(filepath.Join(root, "b"))
+	open(t, root, dir)
+	if s := index.Inspect(r, dir, true); !s.Exists || s.Skills != 1 || s.Bytes == 0 || s.Problem != nil {
+		t.Errorf("got %+v", s)
+	}
+	x, err := index.Rebuild(context.Background(), r, index.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Close()
+	if s := index.Inspect(r, dir, true); s.Deleted != 0 || s.Skills != 1 {
+		t.Errorf("after building anew: got %+v", s)
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*", "MANIFEST"))
+	if len(files) != 1 {
+		t.Fatalf("got manifests %q", files)
+	}
+	os.WriteFile(files[0], []byte("x"), 0o600)
+	if s := index.Inspect(r, dir, false); s.Exists || s.Problem == nil {
+		t.Errorf("damaged: got %+v", s)
+	}
+}

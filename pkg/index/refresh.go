@@ -9,9 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/openspace-dev/openspace/pkg/atomicfile"
 	"github.com/openspace-dev/openspace/pkg/lexical"
@@ -245,11 +248,15 @@ func (x *Index) buildSources(ctx context.Context, folders []roots.Folder) ([]sou
 	for w := range workers {
 		wg.Go(func() {
 			b := newBuilder()
+			var buffer []byte
 			for _, f := range folders[len(folders)*w/workers : len(folders)*(w+1)/workers] {
 				if ctx.Err() != nil {
 					return
 				}
-				if d, problems := readDocument(f); d != nil {
+				var d *Document
+				var problems []skill.Diagnostic
+				d, problems, buffer = readDocument(f, buffer)
+				if d != nil {
 					b.add(*d)
 				} else if len(problems) > 0 {
 					failed[w] = append(failed[w], unusable{f, problems})
@@ -271,28 +278,60 @@ func (x *Index) buildSources(ctx context.Context, folders []roots.Folder) ([]sou
 	return sources, all, nil
 }
 
-// readDocument reads the skill in folder f. A skill that cannot be used gives nil and the reason; a folder that is gone by now gives nothing.
-func readDocument(f roots.Folder) (*Document, []skill.Diagnostic) {
+// readDocument reads the skill in folder f into buffer, which the document's body lies in and which is returned for the next call. A skill that cannot be used gives
+// nil and the reason; a folder that is gone by now gives nothing.
+func readDocument(f roots.Folder, buffer []byte) (*Document, []skill.Diagnostic, []byte) {
 	path := filepath.Join(f.Dir, f.File)
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, []skill.Diagnostic{{Code: "unreadable", Severity: "error", Path: path, Message: err.Error()}}
+	data, err := readFile(path, buffer, f.Stamp.Size)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, data
+	case err != nil:
+		return nil, []skill.Diagnostic{{Code: "unreadable", Severity: skill.Error, Path: path, Message: err.Error()}}, data
 	}
 	now := time.Now()
 	s, problems := skill.Parse(data, filepath.Base(f.Dir))
 	if s == nil {
-		return nil, atPath(problems, path)
+		return nil, atPath(problems, path), data
 	}
 	d := &Document{Body: s.Body}
 	d.Doc = Doc{Rel: f.Rel, File: f.File, Name: s.Name, Description: s.Description, Key: lexical.Key(s.Name), Tags: s.Tags, Stamp: f.Stamp}
 	sum := sha256.Sum256(data)
 	copy(d.Sum[:], sum[:])
 	d.Racy = young(f.Stamp, now)
-	return d, nil
+	return d, nil, data
 }
+
+// readFile reads a file into buffer's memory. With the right size it takes one read, and none of the calls by which os.ReadFile prepares for pipes and devices.
+func readFile(path string, buffer []byte, size int64) ([]byte, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return buffer, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(fd)
+	data := slices.Grow(buffer[:0], int(min(max(size, 0), maxRead))+1)
+	for {
+		n, err := unix.Read(fd, data[len(data):cap(data)])
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return data, &fs.PathError{Op: "read", Path: path, Err: err}
+		case n == 0:
+			return data, nil
+		}
+		if data = data[:len(data)+n]; len(data) > maxRead {
+			return data, &fs.PathError{Op: "read", Path: path, Err: errors.New("file too large to index")}
+		}
+		if len(data) < cap(data) && int64(len(data)) == size {
+			return data, nil
+		}
+		data = slices.Grow(data, 512)
+	}
+}
+
+// maxRead is the size in bytes above which a skill file is not read.
+const maxRead = 16 << 20
 
 // young reports whether a file was changed so shortly before now, or after it, that another change might leave the same stamp.
 func young(s roots.Stamp, now time.Time) bool {

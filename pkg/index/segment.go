@@ -113,6 +113,7 @@ type term struct {
 	stem, exact []byte
 	list        []byte // its postings
 	df          int
+	last        uint32 // number of the last document + 1; 0 for not known
 }
 
 // stem returns the stem of term row i after checking the row: a damaged one would lead the search astray.
@@ -133,7 +134,7 @@ func (s *segment) term(i int) (term, error) {
 	if off > uint64(len(s.postings)) || n > uint64(len(s.postings))-off {
 		return term{}, fmt.Errorf("%w: postings of term %d outside the file", ErrDamaged, i)
 	}
-	t := term{s.str(row), s.str(row[8:]), s.postings[off : off+n], int(le.Uint32(row[28:]))}
+	t := term{s.str(row), s.str(row[8:]), s.postings[off : off+n], int(le.Uint32(row[28:])), 0}
 	if checksum(t.list) != le.Uint32(row[32:]) {
 		return term{}, fmt.Errorf("%w: checksum of the postings of term %d", ErrDamaged, i)
 	}

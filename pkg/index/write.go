@@ -3,7 +3,6 @@ package index
 import (
 	"bytes"
 	"encoding/binary"
-	"io"
 	"sort"
 	"strings"
 
@@ -92,7 +91,8 @@ type postingList struct {
 }
 
 // add appends a posting; doc must be above all before it.
-func (l *postingList) add(doc uint32, p lexical.Posting) {
+func (l *postingList) add(memory *arena, doc uint32, p lexical.Posting) {
+	l.data = memory.room(l.data, binary.MaxVarintLen32+2)
 	l.data = binary.AppendUvarint(l.data, uint64(doc+1-l.last))
 	l.data = binary.LittleEndian.AppendUint16(l.data, uint16(p))
 	l.last = doc + 1
@@ -127,8 +127,16 @@ type source interface {
 
 const gone = ^uint32(0)
 
-// mergeInto writes the documents and terms of all sources to w; remap[i][d] is the new number of document d of source i, or gone.
-func mergeInto(w *segmentWriter, sources []source, remap [][]uint32) error {
+// renumbering gives the documents of one source their numbers in the merged segment.
+type renumbering struct {
+	base uint32   // of the first document, when none is dropped
+	to   []uint32 // by old number, gone for dropped ones; nil when none is
+}
+
+// mergeInto writes the terms of all sources to w.
+func mergeInto(w *segmentWriter, sources []source, numbers []renumbering) error {
+	var memory arena
+	var buffer []byte
 	at := make([]int, len(sources))
 	heads := make([]term, len(sources))
 	advance := func(i int) (err error) {
@@ -150,12 +158,12 @@ func mergeInto(w *segmentWriter, sources []source, remap [][]uint32) error {
 			return nil
 		}
 		stem, exact := string(heads[low].stem), string(heads[low].exact)
-		var list postingList
+		list := postingList{data: buffer[:0]}
 		for i := range heads {
 			if string(heads[i].exact) != exact || string(heads[i].stem) != stem {
 				continue
 			}
-			copyPostings(&list, heads[i].list, remap[i])
+			list.append(&memory, heads[i], numbers[i])
 			if err := advance(i); err != nil {
 				return err
 			}
@@ -163,6 +171,7 @@ func mergeInto(w *segmentWriter, sources []source, remap [][]uint32) error {
 		if list.n > 0 {
 			w.addTerm(stem, exact, list.data, list.n)
 		}
+		buffer = list.data
 	}
 }
 
@@ -187,49 +196,58 @@ func compareTerms(a, b term) int {
 	return bytes.Compare(a.exact, b.exact)
 }
 
-// copyPostings appends the postings of a list under their new numbers.
-func copyPostings(to *postingList, list []byte, remap []uint32) {
-	r := postingReader{data: list}
-	for {
+// append adds the postings of t under their new numbers.
+func (l *postingList) append(memory *arena, t term, numbers renumbering) {
+	r := postingReader{data: t.list}
+	if numbers.to == nil && t.last > 0 { // all but the first distance stay as they are
 		doc, p, ok := r.read()
-		if !ok {
-			return
+		if ok {
+			l.add(memory, numbers.base+doc, p)
+			l.data = append(memory.room(l.data, len(r.data)), r.data...)
+			l.last, l.n = numbers.base+t.last, l.n+t.df-1
 		}
-		if int(doc) < len(remap) && remap[doc] != gone {
-			to.add(remap[doc], p)
+		return
+	}
+	for doc, p, ok := r.read(); ok; doc, p, ok = r.read() {
+		if new := numbers.of(doc); new != gone {
+			l.add(memory, new, p)
 		}
 	}
+}
+
+func (n renumbering) of(doc uint32) uint32 {
+	switch {
+	case n.to == nil:
+		return n.base + doc
+	case int(doc) < len(n.to):
+		return n.to[doc]
+	}
+	return gone
 }
 
 // merge returns one segment with all documents of the sources that keep says yes to, in their order.
 func merge(sources []source, keep func(src, doc int) bool) ([]section, error) {
 	w := &segmentWriter{}
-	remap := make([][]uint32, len(sources))
-	next := uint32(0)
+	numbers := make([]renumbering, len(sources))
 	for i, s := range sources {
-		remap[i] = make([]uint32, s.docCount())
-		for d := range remap[i] {
-			remap[i][d] = gone
+		numbers[i].base = uint32(len(w.keys))
+		to := make([]uint32, s.docCount())
+		for d := range to {
+			to[d] = gone
 			if !keep(i, d) {
+				numbers[i].to = to
 				continue
 			}
 			doc, err := s.docAt(d)
 			if err != nil {
 				return nil, err
 			}
+			to[d] = uint32(len(w.keys))
 			w.addDoc(doc)
-			remap[i][d] = next
-			next++
 		}
 	}
-	if err := mergeInto(w, sources, remap); err != nil {
+	if err := mergeInto(w, sources, numbers); err != nil {
 		return nil, err
 	}
 	return w.sections(), nil
-}
-
-// writeContainer writes sections as a container.
-func writeContainer(out io.Writer, sections []section) error {
-	_, err := out.Write(encodeContainer(sections))
-	return err
 }

@@ -1,18 +1,5 @@
 package lexical
 
-import (
-	"strings"
-
-	"github.com/kljensen/snowball/english"
-	"github.com/kljensen/snowball/russian"
-)
-
-// Term is one searchable form: the exact folded text and the stem it is grouped under.
-// The stem of an identifier, a number or a CJK bigram is the form itself.
-type Term struct {
-	Exact, Stem string
-}
-
 // Role says how a form came out of its unit.
 type Role uint8
 
@@ -36,16 +23,21 @@ type Piece struct {
 const (
 	maxWord  = 40      // bytes of a form; longer runs of letters are blobs, not words
 	maxParts = 5       // parts of a compound that is also kept joined
-	maxUnits = 1 << 20 // units remembered before the memory is dropped and begun anew
+	maxUnit  = 4 << 10 // bytes of a compound or of foreign text without a space; a longer one is a blob
+
+	maxPieces = 1 << 22 // pieces remembered before they are forgotten
 )
 
 // Analyzer turns text into pieces and numbers the terms that it meets, from 0 on in the order of meeting.
-// It remembers every unit that it has cut up, so that a common word costs one map look-up.
+// It remembers every compound that it has cut up, so that a common one costs one look-up.
 type Analyzer struct {
-	terms  []Term
-	ids    map[string]uint32
-	units  map[string]span
-	pieces []Piece
+	terms *vocab
+
+	units  *vocab  // compounds and foreign text met before
+	spans  []span  // of each unit in pieces
+	pieces []Piece // of all units, one after the other
+
+	single [1]Piece // scratch: the piece of a plain word
 	parts  [][]byte // scratch
 	fold   []byte   // scratch
 }
@@ -53,14 +45,15 @@ type Analyzer struct {
 type span struct{ from, to uint32 }
 
 // NewAnalyzer returns an analyzer that has met no term yet.
-func NewAnalyzer() *Analyzer {
-	return &Analyzer{ids: map[string]uint32{}, units: map[string]span{}}
-}
+func NewAnalyzer() *Analyzer { return &Analyzer{terms: newVocab(), units: newVocab()} }
 
-// Terms returns the terms met so far; a piece's Term indexes it.
-func (a *Analyzer) Terms() []Term { return a.terms }
+// Len returns the number of terms met so far.
+func (a *Analyzer) Len() int { return a.terms.len() }
 
-// Each calls f with the pieces of each unit of text, in order.
+// Term returns the exact form of term i. It is good until the analyzer meets another term.
+func (a *Analyzer) Term(i uint32) []byte { return a.terms.at(i) }
+
+// Each calls f with the pieces of each unit of text, in order. The slice is only good during the call.
 func (a *Analyzer) Each(text []byte, f func([]Piece)) {
 	for i := 0; ; {
 		u, next, ok := nextUnit(text, i)
@@ -74,30 +67,60 @@ func (a *Analyzer) Each(text []byte, f func([]Piece)) {
 	}
 }
 
-// unit returns the pieces of u, from memory when it was met before.
+// unit returns the pieces of u.
 func (a *Analyzer) unit(u unit) []Piece {
-	if s, ok := a.units[string(u.text)]; ok {
-		return a.pieces[s.from:s.to]
+	if u.plain && len(u.text) <= maxWord {
+		a.single[0] = Piece{a.number(a.lower(u.text)), Word}
+		return a.single[:]
 	}
-	if len(a.units) >= maxUnits {
-		clear(a.units)
-		a.pieces = a.pieces[:0]
+	if len(u.text) > maxUnit {
+		return nil
 	}
-	s := span{from: uint32(len(a.pieces))}
-	if u.ascii {
-		a.asciiUnit(u.text)
-	} else {
-		a.foreign(u.text)
+	i, isNew := a.units.number(u.text)
+	if isNew {
+		s := span{from: uint32(len(a.pieces))}
+		if u.ascii {
+			a.asciiUnit(u.text)
+		} else {
+			a.foreign(u.text)
+		}
+		s.to = uint32(len(a.pieces))
+		a.spans = append(a.spans, s)
 	}
-	s.to = uint32(len(a.pieces))
-	a.units[string(u.text)] = s
+	s := a.spans[i]
+	if len(a.pieces) > maxPieces {
+		defer a.forget()
+	}
 	return a.pieces[s.from:s.to]
+}
+
+// forget drops the units met so far, so that endless strange text does not take endless memory.
+func (a *Analyzer) forget() { a.units, a.spans, a.pieces = newVocab(), nil, nil }
+
+// lower returns an ASCII word in lower case, without apostrophes, in scratch memory.
+func (a *Analyzer) lower(word []byte) []byte {
+	a.fold = a.fold[:0]
+	for _, c := range word {
+		if isUpper(c) {
+			c |= 0x20
+		}
+		if c != '\'' {
+			a.fold = append(a.fold, c)
+		}
+	}
+	return a.fold
+}
+
+// number returns the number of the term with an exact form.
+func (a *Analyzer) number(exact []byte) uint32 {
+	i, _ := a.terms.number(exact)
+	return i
 }
 
 // asciiUnit cuts an ASCII unit at its connectors and camelCase humps.
 func (a *Analyzer) asciiUnit(text []byte) {
 	if last := text[len(text)-1]; last == '+' || last == '#' {
-		a.add(strings.ToLower(string(text)), false, Word)
+		a.add(a.lower(text), Word)
 		return
 	}
 	a.parts = a.parts[:0]
@@ -162,62 +185,14 @@ func (a *Analyzer) compound(parts [][]byte) {
 
 // addASCII folds an ASCII word and adds it.
 func (a *Analyzer) addASCII(word []byte, role Role) {
-	if len(word) > maxWord {
-		return
+	if len(word) <= maxWord {
+		a.add(a.lower(word), role)
 	}
-	a.fold = a.fold[:0]
-	for _, c := range word {
-		if c == '\'' {
-			continue
-		}
-		if isUpper(c) {
-			c |= 0x20
-		}
-		a.fold = append(a.fold, c)
-	}
-	a.add(string(a.fold), role != Joined, role)
 }
 
-// add appends the piece for an exact form. A form with a digit, a short one or one marked as no word keeps itself as its stem.
-func (a *Analyzer) add(exact string, word bool, role Role) {
-	id, ok := a.ids[exact]
-	if !ok {
-		id = uint32(len(a.terms))
-		stem := exact
-		if word || role == Joined {
-			stem = stemOf(exact)
-		}
-		a.terms = append(a.terms, Term{exact, stem})
-		a.ids[exact] = id
-	}
-	a.pieces = append(a.pieces, Piece{id, role})
-}
-
-// stemOf returns the Snowball stem of a folded word: Russian for Cyrillic, English for everything else in letters.
-// Short words and those with a digit are identifiers rather than words and stay as they are.
-func stemOf(word string) string {
-	if len(word) < 3 {
-		return word
-	}
-	cyrillic := false
-	for _, r := range word {
-		switch {
-		case r >= '0' && r <= '9':
-			return word
-		case r >= 0x0400 && r <= 0x04FF:
-			cyrillic = true
-		case r >= 0x0250:
-			return word
-		}
-	}
-	if cyrillic {
-		return russian.Stem(word, true)
-	}
-	// Snowball leaves "analyses" and "analysis" apart; the plural of every Greek -ysis is -yses.
-	if base, ok := strings.CutSuffix(word, "yses"); ok {
-		word = base + "ysis"
-	}
-	return english.Stem(word, true)
+// add appends the piece for an exact form.
+func (a *Analyzer) add(exact []byte, role Role) {
+	a.pieces = append(a.pieces, Piece{a.number(exact), role})
 }
 
 func isNumber(p []byte) bool {

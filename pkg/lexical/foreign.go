@@ -55,26 +55,26 @@ func (a *Analyzer) foreignWords(parts [][]byte) {
 	for _, p := range parts {
 		w := Fold(string(p))
 		if len(w) <= 3*maxWord {
-			a.add(w, true, role)
+			a.add([]byte(w), role)
 		}
 		joined += w
 	}
 	if len(parts) > 1 && len(parts) <= maxParts && len(joined) <= 3*maxWord {
-		a.add(joined, false, Joined)
+		a.add([]byte(joined), Joined)
 	}
 }
 
 // bigrams adds a run of a script without spaces: every pair of neighbours, and every single character for queries of one character.
 func (a *Analyzer) bigrams(run []rune) {
 	if len(run) == 1 {
-		a.add(string(run), false, Word)
+		a.add([]byte(string(run)), Word)
 		return
 	}
 	for i := range run {
 		if i+1 < len(run) {
-			a.add(string(run[i:i+2]), false, Word)
+			a.add([]byte(string(run[i:i+2])), Word)
 		}
-		a.add(string(run[i]), false, Single)
+		a.add([]byte(string(run[i])), Single)
 	}
 }
 

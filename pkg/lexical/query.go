@@ -1,7 +1,7 @@
 package lexical
 
 import (
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -46,20 +46,21 @@ func (b *queryBuilder) add(pieces []Piece) {
 		if p.Role == Single {
 			continue // the bigrams ask for the run
 		}
-		t := b.analyzer.terms[p.Term]
-		i, ok := b.at[t.Stem]
+		exact := string(b.analyzer.Term(p.Term))
+		stem := Stem(exact)
+		i, ok := b.at[stem]
 		if !ok {
 			i = len(b.groups)
-			b.at[t.Stem] = i
-			b.groups = append(b.groups, Group{Stem: t.Stem})
-			if StopWord(t.Exact) {
+			b.at[stem] = i
+			b.groups = append(b.groups, Group{Stem: stem})
+			if StopWord(exact) {
 				b.stops++
 			}
 		}
 		g := &b.groups[i]
 		g.Weight += roleWeight[p.Role]
-		if !contains(g.Exact, t.Exact) {
-			g.Exact = append(g.Exact, t.Exact)
+		if !slices.Contains(g.Exact, exact) {
+			g.Exact = append(g.Exact, exact)
 		}
 	}
 }
@@ -82,15 +83,6 @@ var roleWeight = [...]float64{Word: 1, Part: 0.7, Joined: 1}
 func countWeight(n float64) float64 { return n * (queryK + 1) / (n + queryK) }
 
 const queryK = 3
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
-}
 
 // Key returns the form in which names are compared with each other and with a query: folded, every run of anything that is neither a letter, a digit
 // nor one of + and # turned into one hyphen.
@@ -115,10 +107,10 @@ func Key(s string) string {
 func Forms(text string) []string {
 	a := NewAnalyzer()
 	a.Each([]byte(text), func([]Piece) {})
-	out := make([]string, 0, len(a.terms))
-	for _, t := range a.terms {
-		out = append(out, t.Exact)
+	out := make([]string, a.Len())
+	for i := range out {
+		out[i] = string(a.Term(uint32(i)))
 	}
-	sort.Strings(out)
+	slices.Sort(out)
 	return out
 }

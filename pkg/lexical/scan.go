@@ -4,6 +4,7 @@ package lexical
 type unit struct {
 	text  []byte
 	ascii bool
+	plain bool // one word of ASCII letters and digits without an inner capital
 }
 
 // nextUnit returns the first unit at or after position i of text and the position behind it; ok is false at the end of the text.
@@ -17,22 +18,25 @@ func nextUnit(text []byte, i int) (u unit, next int, ok bool) {
 	if i == len(text) {
 		return unit{}, i, false
 	}
-	start, ascii := i, true
-	for i < len(text) {
+	start := i
+	u = unit{ascii: true, plain: true}
+	for ; i < len(text); i++ {
 		switch c := class[text[i]]; {
-		case c == classWord:
-			i++
+		case c == classLower:
+		case c == classUpper:
+			u.plain = u.plain && i == start
 		case c == classHigh:
-			ascii = false
-			i++
+			u.ascii, u.plain = false, false
 		case c == classJoin && i > start && i+1 < len(text) && class[text[i+1]] >= classWord:
-			i++
+			u.plain = false
 		default:
-			i = languageSuffix(text, start, i)
-			return unit{text[start:i], ascii}, i, true
+			end := languageSuffix(text, start, i)
+			u.text, u.plain = text[start:end], u.plain && end == i
+			return u, end, true
 		}
 	}
-	return unit{text[start:i], ascii}, i, true
+	u.text = text[start:]
+	return u, i, true
 }
 
 // languageSuffix takes the ending of names such as c++, c# and f# into the unit that ends at i: a short word only, and nothing wordlike behind it.
@@ -56,16 +60,21 @@ func languageSuffix(text []byte, start, i int) int {
 const (
 	classOther = iota // separates units
 	classJoin         // joins two words into a compound
-	classWord         // ASCII letter or digit
+	classLower        // lower-case ASCII letter or digit
+	classUpper        // upper-case ASCII letter
 	classHigh         // part of a character beyond ASCII
+
+	classWord = classLower // the first class of a word
 )
 
 // class tells for each byte what it does to a unit.
 var class = func() (t [256]uint8) {
 	for c := range t {
 		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-			t[c] = classWord
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			t[c] = classLower
+		case c >= 'A' && c <= 'Z':
+			t[c] = classUpper
 		case c == '-' || c == '_' || c == '.' || c == '\'':
 			t[c] = classJoin
 		case c >= 0x80:

@@ -1,17 +1,13 @@
 package safety
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 	"sync"
 )
 
 func lower(s string) string { return strings.ToLower(s) }
-
-// forbids matches words that turn an instruction into its opposite.
-var forbids = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(never|don['’]?t|do not|must not|should not|shouldn['’]?t|cannot|won['’]?t|will not|avoid|refuse|forbid\w*|prohibit\w*|prevent\w*|without|not allowed|no)\b`)
-})
 
 // forbidden reports whether the sentence that a match ends says "do not".
 func forbidden(m match) bool {
@@ -23,7 +19,7 @@ func forbidden(m match) bool {
 			break
 		}
 	}
-	return forbids().Match(before) || forbids().MatchString(m.text())
+	return forbids().in(before) || forbids().in(m.data[m.start:m.end])
 }
 
 // notForbidden drops instructions that forbid the thing.
@@ -35,15 +31,11 @@ func secretsSent(m match) (Severity, bool) {
 	if forbidden(m) {
 		return "", false
 	}
-	if m.in.kind == comment || everything().MatchString(m.text()) {
+	if m.in.kind == comment || everything().in(m.data[m.start:m.end]) {
 		return Critical, true
 	}
 	return m.rule.severity, true
 }
-
-var everything = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(all|any|every|available|found|user'?s|stored|collected|gathered)\b`)
-})
 
 // sentInCode raises an address that a program or a command talks to, and drops
 // the ones that stand for somebody's own.
@@ -121,36 +113,23 @@ func remoteOrders(m match) (Severity, bool) {
 		return "", false
 	}
 	around := m.data[max(0, m.start-300):min(len(m.data), m.end+200)]
-	if repeated().Match(around) {
+	if repeated().in(around) {
 		return High, true
 	}
 	return m.rule.severity, true
 }
 
-var repeated = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(every \d+|every (hour|day|session|time|few)|heartbeat|periodic\w*|automatically|each (session|time|day)|regularly)\b`)
-})
-
 // hiddenOrder keeps hidden text that speaks to a model and wants something.
 func hiddenOrder(m match) (Severity, bool) {
-	text := m.text()
-	if m.in.kind == fence || !addressed().MatchString(text) || !wants().MatchString(text) {
+	text := m.data[m.start:m.end]
+	if string(text) == "<!--" {
+		text, _, _ = bytes.Cut(m.data[m.start:min(len(m.data), m.start+1500)], []byte("-->"))
+	}
+	if m.in.kind == fence || !addressed().in(text) || !wants().in(text) {
 		return "", false
 	}
-	if forced().MatchString(text) {
+	if forced().in(text) {
 		return Critical, true
 	}
 	return m.rule.severity, true
 }
-
-var (
-	addressed = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(agents?|assistants?|ai|models?|claude|gpt|llms?|system|openclaw|clawdbot|you|your|instructions?|user)\b`)
-	})
-	wants = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(must|should|shall|always|never|execute|run|send|upload|post|read|output|ignore|disregard|fetch|download|append|install|do not|don't|before (responding|answering)|include)\b`)
-	})
-	forced = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(https?://|\bcurl\b|\bbase64\b|\.ssh|\.env\b|api[ _-]?keys?|credentials?|passwords?|secretly|silently|previous instructions|do not (tell|mention|inform|reveal)|without (asking|telling|informing))`)
-	})
-)

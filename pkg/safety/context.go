@@ -3,26 +3,10 @@ package safety
 import (
 	"bytes"
 	"path"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
-
-// aboutAttacks matches the head of a skill whose subject is attacks: scanners,
-// reviews, hardening, penetration tests.
-var aboutAttacks = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(secur(e|ity)|audit\w*|scann?(er|ing|s)?|detect\w*|malware|injection|pen-?test\w*|penetration|red[- ]?team\w*|` +
-		`exploit\w*|vulnerab\w*|threats?|forensic\w*|harden\w*|privilege escalation|hack(ing|tricks)|ctf|guard(rails?)?|firewall|vetting|defen[cs]\w*)\b`)
-})
-
-// citing matches words that introduce an attack as an example or say that it is
-// to be refused.
-var citing = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(\b(detect\w*|blocks?|blocked|flags?|flagged|reject\w*|refuse\w*|malicious|suspicious|attack\w*|patterns?|dangerous|` +
-		`unsafe|examples?|e\.g\.|such as|signs? of|phrases?|red flags?|injections?|avoid|watch for|look for|looks? like|scan for|check for|indicators?|attempts?|forbidden|prohibited|vulnerab\w*|phish\w*|scams?|untrusted)\b|❌|🚫|⛔|🔴|🚩)`)
-})
 
 // isDefensive reports whether the skill's own description is about attacks. It
 // only ever softens rules that are about words; what would really run is judged
@@ -30,7 +14,7 @@ var citing = sync.OnceValue(func() *regexp.Regexp {
 func isDefensive(texts []Text) bool {
 	for _, t := range texts {
 		if base := strings.ToLower(path.Base(t.Path)); t.Path == "" || base == "skill.md" {
-			return len(aboutAttacks().FindAllIndex(head(t.Data), 2)) >= 2
+			return aboutAttacks().count(head(t.Data)) >= 2
 		}
 	}
 	return false
@@ -39,12 +23,12 @@ func isDefensive(texts []Text) bool {
 // head is where a skill says what it is: the frontmatter and the first lines.
 func head(text []byte) []byte { return text[:min(len(text), 1200)] }
 
-// lowered says by how many steps a finding at off is milder because the place
+// softened says by how many steps a finding at off is milder because the place
 // speaks about attacks: one when the skill as a whole does, one when the words
 // before it introduce a citation, one more when it is put in quotation marks.
-func (s *scanner) lowered(off int) int {
+func (s *scanner) softened(off int) int {
 	steps := 0
-	if s.defensive {
+	if s.defensive() {
 		steps++
 	}
 	if before, cited := s.cites(off); cited {
@@ -62,7 +46,7 @@ func (s *scanner) cites(off int) (before []byte, cited bool) {
 	start := bytes.LastIndexByte(text[:off], '\n') + 1
 	before = text[start:off]
 	from := max(0, start-300)
-	return before, citing().Match(text[from:off])
+	return before, citing().in(text[from:off])
 }
 
 // quoted reports whether a quotation is open at the end of a line's beginning.

@@ -11,56 +11,62 @@ import (
 
 const (
 	minBlob    = 24      // characters of a base64 or hex run worth decoding
-	maxBlobs   = 400     // runs decoded in one text
-	maxDecoded = 1 << 20 // bytes decoded from one text, in all
+	maxBlobs   = 10000   // runs decoded in one text
+	maxDecoded = 4 << 20 // bytes decoded from one text, in all
+	maxLine    = 8000    // bytes of a line that are put together
 	maxDepth   = 3       // encodings within encodings
 )
 
-// decoder walks the encoded parts of a text and of what it decodes.
-type decoder struct {
-	yield func(view) bool
-	blobs int
-	bytes int
-	done  bool
+// cipher is one way to write a text so that a search does not find it. Where
+// none of its signs was seen there is nothing to decode.
+type cipher struct {
+	signs []string
+	read  func(v view, emit emitter)
 }
 
-// decoded yields what is written in a text in base64, hex, escapes, character
-// codes, percent signs, tag characters, backwards or in pieces.
-func decoded(text []byte, yield func(view) bool) {
-	d := decoder{yield: yield}
-	d.walk(view{data: text})
+// ciphers are the ways that the scan undoes. Base64 and hex have no signs.
+var ciphers = [...]cipher{
+	{nil, baseRuns},
+	{[]string{`\x`, `\u`, `\14`, `\15`, `\16`, `\17`}, func(v view, emit emitter) { escapeRuns(v.data, '\\', "escapes", emit) }},
+	{[]string{"%2", "%6", "%7"}, func(v view, emit emitter) { escapeRuns(v.data, '%', "percent signs", emit) }},
+	{[]string{"fromcharcode(", "fromcodepoint(", "bytes([", "bytearray([", "chr(", "buffer.from(["}, codeLists},
+	{[]string{"\xf3\xa0\x80", "\xf3\xa0\x81"}, tagRuns},
+	{[]string{"[::-1]", ".reverse()", "reversed(", "| rev", "strrev("}, backwards},
+	{[]string{"''", `""`, `' +`, `'+`, `" +`, `"+`}, pieces},
 }
 
-// walk decodes everything in one view, and what comes out of it.
-func (d *decoder) walk(v view) {
+// emitter takes what was decoded, where it started, and from what.
+type emitter = func(start int, plain []byte, via string)
+
+// decode scans what is written in a view in other ways, and what is written in
+// that. seen tells which ciphers' signs the view has.
+func (s *scanner) decode(v view, seen uint32) {
 	if v.depth >= maxDepth {
 		return
 	}
-	for _, find := range []func(view, func(start int, plain []byte, via string)){
-		baseRuns, escapeRuns, codeLists, tagRuns, backwards,
-	} {
-		find(v, func(start int, plain []byte, via string) { d.emit(v, start, plain, via) })
-	}
-	if v.depth == 0 {
-		d.pieces(v)
+	for i := range ciphers {
+		if ciphers[i].signs == nil || seen>>i&1 == 1 {
+			ciphers[i].read(v, func(start int, plain []byte, via string) { s.decoded(v, start, plain, via) })
+		}
 	}
 }
 
-// emit yields one decoded text and looks into it.
-func (d *decoder) emit(v view, start int, plain []byte, via string) {
-	if d.done || d.blobs >= maxBlobs || d.bytes+len(plain) > maxDecoded || !readable(plain) {
+// decoded scans one decoded text.
+func (s *scanner) decoded(v view, start int, plain []byte, via string) {
+	if !readable(plain) {
 		return
 	}
-	d.blobs++
-	d.bytes += len(plain)
+	if s.blobs >= maxBlobs || s.unpacked+len(plain) > maxDecoded {
+		s.overfull = true
+		return
+	}
+	s.blobs++
+	s.unpacked += len(plain)
 	next := view{data: plain, base: v.origin(start), fixed: true, depth: v.depth + 1, via: via}
 	if v.via != "" {
 		next.via = via + " within " + v.via
 	}
-	d.done = !d.yield(next)
-	if !d.done {
-		d.walk(next)
-	}
+	s.decode(next, s.view(next))
 }
 
 // readable reports whether bytes look like text rather than like an image, a
@@ -92,7 +98,7 @@ var baseClass = func() (class [256]uint8) {
 
 // baseRuns finds runs of base64 and hex. It looks at every minBlob-th byte
 // only: a run of that length cannot lie between two of them.
-func baseRuns(v view, emit func(int, []byte, string)) {
+func baseRuns(v view, emit emitter) {
 	text := v.data
 	for i := minBlob - 1; i < len(text); i += minBlob {
 		if baseClass[text[i]] == 0 {
@@ -113,7 +119,7 @@ func baseRuns(v view, emit func(int, []byte, string)) {
 }
 
 // run decodes one run in the ways that its characters allow.
-func run(text []byte, start int, emit func(int, []byte, string)) {
+func run(text []byte, start int, emit emitter) {
 	if plain, err := hex.DecodeString(string(text[:len(text)&^1])); err == nil {
 		emit(start, plain, "hex")
 		return
@@ -135,35 +141,29 @@ func run(text []byte, start int, emit func(int, []byte, string)) {
 	emit(start, plain[:n], "base64")
 }
 
-// escapeRuns finds eight or more of \x68, \u0068, \150 or %68 in a row.
-func escapeRuns(v view, emit func(int, []byte, string)) {
-	for i := 0; i < len(v.data); {
-		n := bytes.IndexAny(v.data[i:], `\%`)
+// escapeRuns finds eight or more of \x68, \u0068, \150 or, by another sign, %68
+// in a row.
+func escapeRuns(text []byte, sign byte, via string, emit emitter) {
+	for i := 0; i < len(text); {
+		n := bytes.IndexByte(text[i:], sign)
 		if n < 0 {
 			return
 		}
 		i += n
-		start, via := i, "escapes"
-		if v.data[i] == '%' {
-			via = "percent signs"
-		}
+		start := i
 		var plain []byte
-		escapes := 0
-		for i < len(v.data) {
-			c, width := escape(v.data[i:])
+		for i < len(text) && text[i] == sign {
+			c, width := escape(text[i:])
 			if width == 0 {
 				break
 			}
 			plain = append(plain, c)
-			escapes++
 			i += width
 		}
-		if escapes >= 8 {
+		if len(plain) >= 8 {
 			emit(start, plain, via)
 		}
-		if escapes == 0 {
-			i++
-		}
+		i = max(i, start+1)
 	}
 }
 
@@ -196,20 +196,26 @@ func escape(text []byte) (c byte, width int) {
 
 // codeLists finds ten or more character codes in a row, as in
 // fromCharCode(104, 116, …), bytes([104, …]) and chr(104) + chr(116) + ….
-func codeLists(v view, emit func(int, []byte, string)) {
-	for _, opener := range []string{"fromCharCode(", "fromCodePoint(", "bytes([", "bytearray([", "chr(", "Buffer.from(["} {
-		for from := 0; ; {
-			n := bytes.Index(v.data[from:], []byte(opener))
-			if n < 0 {
-				break
-			}
-			start := from + n
-			plain, end := codes(v.data, start+len(opener))
-			if len(plain) >= 10 {
-				emit(start, plain, "character codes")
-			}
-			from = max(end, start+len(opener))
+func codeLists(v view, emit emitter) {
+	for i := 0; i < len(v.data); i++ {
+		n := bytes.IndexByte(v.data[i:], '(')
+		if n < 0 {
+			return
 		}
+		start := i + n
+		i = start + 1
+		if i < len(v.data) && v.data[i] == '[' {
+			i++
+		}
+		if i == len(v.data) || v.data[i] < '0' || v.data[i] > '9' {
+			i--
+			continue
+		}
+		plain, end := codes(v.data, i)
+		if len(plain) >= 10 {
+			emit(start, plain, "character codes")
+		}
+		i = max(i, end) - 1
 	}
 }
 
@@ -235,7 +241,7 @@ func codes(text []byte, i int) (plain []byte, end int) {
 }
 
 // tagRuns reads the invisible tag characters U+E0020 to U+E007E as ASCII.
-func tagRuns(v view, emit func(int, []byte, string)) {
+func tagRuns(v view, emit emitter) {
 	prefix := []byte("\xf3\xa0") // U+E0000 … U+E0FFF
 	for i := 0; i < len(v.data); {
 		n := bytes.Index(v.data[i:], prefix)
@@ -255,7 +261,7 @@ func tagRuns(v view, emit func(int, []byte, string)) {
 }
 
 // backwards reads the strings of a line that turns something around.
-func backwards(v view, emit func(int, []byte, string)) {
+func backwards(v view, emit emitter) {
 	for _, sign := range []string{"[::-1]", ".reverse()", "reversed(", "| rev", "strrev("} {
 		for from := 0; ; {
 			n := bytes.Index(v.data[from:], []byte(sign))
@@ -280,44 +286,46 @@ func backwards(v view, emit func(int, []byte, string)) {
 }
 
 // pieces puts together what quotation marks and plus signs keep apart:
-// 'ev' + 'al' and cu”rl.
-func (d *decoder) pieces(v view) {
-	var out []byte
-	var steps []step
-	copied := 0
-	for i := 1; i < len(v.data); i++ {
-		if v.data[i] != '\'' && v.data[i] != '"' {
-			continue
-		}
-		end := seam(v.data, i)
+// 'ev' + 'al' and cu”rl. It takes the lines that have such a seam.
+func pieces(v view, emit emitter) {
+	text := v.data
+	for i := 1; i < len(text); i++ {
+		end := seam(text, i)
 		if end == 0 {
 			continue
 		}
-		out = append(out, v.data[copied:i]...)
-		copied = end
-		steps = append(steps, step{len(out), end})
-		i = end - 1
-	}
-	if steps != nil && !d.done && d.bytes+len(v.data) <= maxDecoded {
-		d.bytes += len(v.data)
-		d.done = !d.yield(view{data: append(out, v.data[copied:]...), steps: steps, via: "pieces"})
+		start := bytes.LastIndexByte(text[:i], '\n') + 1
+		start = max(start, i-maxLine)
+		out := bytes.Clone(text[start:i])
+		for i = end; i < len(text) && text[i] != '\n' && i-start < maxLine; {
+			if end = seam(text, i); end > 0 {
+				i = end
+				continue
+			}
+			out = append(out, text[i])
+			i++
+		}
+		emit(start, out, "pieces")
 	}
 }
 
-// seam is the end of a seam between two pieces that starts at text[i], a
-// quotation mark; 0 when there is none.
+// seam is the end of a seam between two pieces that starts at text[i], i > 0;
+// 0 when none does.
 func seam(text []byte, i int) int {
 	q := text[i]
+	if q != '\'' && q != '"' {
+		return 0
+	}
 	if i+2 < len(text) && text[i+1] == q && isWord(text[i-1]) && isWord(text[i+2]) {
 		return i + 2
 	}
 	j := i + 1
 	plus := false
-	for j < len(text) && j-i < 12 && (isSpace(text[j]) || text[j] == '+' || text[j] == '\\') {
+	for j < len(text) && j-i < 40 && (isSpace(text[j]) || text[j] == '+' || text[j] == '\\') {
 		plus = plus || text[j] == '+'
 		j++
 	}
-	if j < len(text) && j > i+1 && plus && (text[j] == '\'' || text[j] == '"') {
+	if j < len(text) && plus && (text[j] == '\'' || text[j] == '"') {
 		return j + 1
 	}
 	return 0

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -147,16 +148,18 @@ func (f *folder) skip(name, why string) { f.add("not-scanned", name, why) }
 
 // add makes a finding of one of the fileRules.
 func (f *folder) add(rule, name, why string) {
-	for _, r := range fileRules {
-		if r.ID != rule {
-			continue
-		}
-		found := Finding{Rule: r.ID, Flag: r.Flag, Severity: r.Severity, Path: name, Message: r.Message}
-		if why != "" {
-			found.Message += ": " + why
-		}
-		f.findings = append(f.findings, found)
+	f.findings = append(f.findings, fileFinding(rule, name, why))
+}
+
+// fileFinding is the finding of one of the fileRules about a file as a whole.
+func fileFinding(rule, name, why string) Finding {
+	i := slices.IndexFunc(fileRules, func(r RuleInfo) bool { return r.ID == rule })
+	r := fileRules[i]
+	found := Finding{Rule: r.ID, Flag: r.Flag, Severity: r.Severity, Path: name, Message: r.Message}
+	if why != "" {
+		found.Message += ": " + why
 	}
+	return found
 }
 
 // cause is the innermost text of an error, without the path that it repeats.

@@ -88,7 +88,7 @@ type cutter struct {
 	text    []byte
 	regions []region
 	open    region // the region being read; its end is not yet known
-	marker  string // what closes the open fence
+	marker  []byte // what closes the open fence
 }
 
 // push closes the open region at end.
@@ -102,26 +102,26 @@ func (c *cutter) push(end int) {
 
 // line takes one line, text[pos:end].
 func (c *cutter) line(pos, end int) {
-	trimmed := strings.TrimSpace(string(c.text[pos:end]))
+	trimmed := bytes.TrimSpace(c.text[pos:end])
 	switch c.open.kind {
 	case front:
-		if trimmed == "---" {
+		if string(trimmed) == "---" {
 			c.push(end)
 		}
 	case fence:
-		if strings.HasPrefix(trimmed, c.marker) && strings.Trim(trimmed, c.marker[:1]) == "" {
+		if bytes.HasPrefix(trimmed, c.marker) && len(bytes.Trim(trimmed, string(c.marker[:1]))) == 0 {
 			c.push(end)
 		}
 	case comment:
 		c.comments(pos, end)
 	default:
-		if pos == 0 && strings.TrimPrefix(trimmed, "\ufeff") == "---" {
+		if pos == 0 && string(bytes.TrimPrefix(trimmed, []byte("\ufeff"))) == "---" {
 			c.open.kind = front
 			return
 		}
-		if c.marker = fenceMarker(trimmed); c.marker != "" {
+		if c.marker = fenceMarker(trimmed); c.marker != nil {
 			c.push(pos)
-			c.open.kind, c.open.lang = fence, strings.ToLower(strings.Trim(trimmed, "`~ {}"))
+			c.open.kind, c.open.lang = fence, strings.ToLower(strings.Trim(string(trimmed), "`~ {}"))
 			return
 		}
 		c.comments(pos, end)
@@ -150,13 +150,15 @@ func (c *cutter) comments(pos, end int) {
 }
 
 // fenceMarker is the run of backticks or tildes that opens a code block.
-func fenceMarker(line string) string {
-	for _, m := range []string{"`", "~"} {
-		if n := len(line) - len(strings.TrimLeft(line, m)); n >= 3 && !(m == "`" && strings.Contains(line[n:], "`")) {
-			return line[:n]
-		}
+func fenceMarker(line []byte) []byte {
+	if len(line) < 3 || line[0] != '`' && line[0] != '~' {
+		return nil
 	}
-	return ""
+	n := len(line) - len(bytes.TrimLeft(line, string(line[:1])))
+	if n < 3 || line[0] == '`' && bytes.IndexByte(line[n:], '`') >= 0 {
+		return nil
+	}
+	return line[:n]
 }
 
 // inSpan reports whether an offset lies in `code` on its line.

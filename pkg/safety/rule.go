@@ -21,6 +21,11 @@ const (
 // was seen: its expression runs over the text from back bytes before the
 // literal to ahead bytes behind it. Without an expression the literal itself is
 // the finding, when no letter or digit touches it.
+//
+// Several rows may share an id, when one expression for all of it would be slow.
+//
+// Literals are folded (see finder). The expression sees text in lower case and
+// is itself taken so, unless exact is set.
 type rule struct {
 	id       string
 	flag     string
@@ -28,10 +33,15 @@ type rule struct {
 	place    place
 	docs     bool // milder in a text that is about attacks, or cites one
 	once     bool // the first place of a file is enough
+	late     bool // a sign that is looked for only when its partners were found
+	exact    bool
 	lits     []string
-	also     []string // one of these must occur somewhere in the file as well
+	also     []string // one of these must lie around the literal, within back and ahead
+	before   []string // one of these in front of it
+	after    []string // one of these behind it
 	back     int
 	ahead    int
+	reach    int // how far also, before and after look, instead of back and ahead
 	expr     string
 	check    func(m match) (Severity, bool)
 	message  string
@@ -49,6 +59,18 @@ type match struct {
 // text is the matched part.
 func (m match) text() string { return string(m.data[m.start:m.end]) }
 
+// line is the line that the match stands in, up to limit bytes on either side.
+func (m match) line(limit int) string {
+	start, end := m.start, m.end
+	for start > 0 && m.data[start-1] != '\n' && m.start-start < limit {
+		start--
+	}
+	for end < len(m.data) && m.data[end] != '\n' && end-m.end < limit {
+		end++
+	}
+	return string(m.data[start:end])
+}
+
 // RuleInfo describes a rule to people and to SARIF. Severity is the one the
 // rule starts from; a finding may be one or two steps milder or one harsher.
 type RuleInfo struct {
@@ -60,7 +82,7 @@ type RuleInfo struct {
 
 // Rules lists the rules, sorted by id.
 func Rules() []RuleInfo {
-	var infos []RuleInfo
+	infos := slices.Clone(fileRules)
 	for _, table := range tables {
 		for i := range table {
 			if r := &table[i]; r.severity != "" {
@@ -71,24 +93,24 @@ func Rules() []RuleInfo {
 	for _, c := range combinations {
 		infos = append(infos, RuleInfo{c.id, c.flag, c.severity, c.message})
 	}
-	infos = append(infos, fileRules...)
-	slices.SortFunc(infos, func(a, b RuleInfo) int { return strings.Compare(a.ID, b.ID) })
-	return infos
+	slices.SortStableFunc(infos, func(a, b RuleInfo) int { return strings.Compare(a.ID, b.ID) })
+	return slices.CompactFunc(infos, func(a, b RuleInfo) bool { return a.ID == b.ID })
 }
 
 // compiled is a rule with its expression, compiled when first needed.
 type compiled struct {
 	*rule
-	lits, also []uint16
-	re         func() *regexp.Regexp
+	also, before, after []uint16 // literals
+	partners            []*rule  // of a late rule
+	re                  func() *regexp.Regexp
 }
 
 // engine is the table of rules in the form that the scanner works with.
 type engine struct {
-	rules  []compiled
-	byLit  [][]uint16 // literal → rules it triggers
-	widths []int32    // literal → length
-	find   *automaton
+	rules   []compiled
+	byLit   [][]uint16 // literal → rules it triggers
+	ciphers []uint32   // literal → ciphers it is a sign of, as bits
+	find    *finder
 }
 
 // theEngine is built by the first scan.
@@ -106,6 +128,7 @@ func newEngine() *engine {
 				id = uint16(len(literals))
 				ids[w] = id
 				literals = append(literals, w)
+				e.byLit = append(e.byLit, nil)
 			}
 			out[i] = id
 		}
@@ -114,24 +137,66 @@ func newEngine() *engine {
 	for _, table := range tables {
 		for i := range table {
 			r := &table[i]
-			e.rules = append(e.rules, compiled{rule: r, lits: intern(r.lits), also: intern(r.also), re: lazily(r.expr)})
+			for _, l := range intern(r.lits) {
+				e.byLit[l] = append(e.byLit[l], uint16(len(e.rules)))
+			}
+			e.rules = append(e.rules, compiled{rule: r, also: intern(r.also), before: intern(r.before), after: intern(r.after), re: lazily(r)})
 		}
 	}
-	e.byLit = make([][]uint16, len(literals))
-	for n, r := range e.rules {
-		for _, l := range r.lits {
-			e.byLit[l] = append(e.byLit[l], uint16(n))
+	var signs [len(ciphers)][]uint16
+	for i, c := range ciphers {
+		signs[i] = intern(c.signs)
+	}
+	e.ciphers = make([]uint32, len(literals))
+	for i, lits := range signs {
+		for _, l := range lits {
+			e.ciphers[l] |= 1 << i
 		}
 	}
-	for _, l := range literals {
-		e.widths = append(e.widths, int32(len(l)))
-	}
-	e.find = newAutomaton(literals)
+	e.pair()
+	e.find = newFinder(literals)
 	return e
 }
 
-// lazily compiles an expression when it is first asked for; "(?i)" is implied,
-// and (?s:.) is written out where a match may cross lines.
-func lazily(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("(?i)" + expr) })
+// pair gives each late rule its partners: the rules of the other groups of the
+// combinations that it is in.
+func (e *engine) pair() {
+	for i := range e.rules {
+		r := &e.rules[i]
+		if !r.late {
+			continue
+		}
+		for _, c := range combinations {
+			if !slices.ContainsFunc(c.groups, func(g []string) bool { return slices.Contains(g, r.id) }) {
+				continue
+			}
+			for j := range e.rules {
+				if o := e.rules[j].rule; slices.ContainsFunc(c.groups, func(g []string) bool { return !slices.Contains(g, r.id) && slices.Contains(g, o.id) }) {
+					r.partners = append(r.partners, o)
+				}
+			}
+		}
+	}
+}
+
+// lazily compiles the expression of a rule when it is first asked for. To let
+// a match cross lines, an expression says (?s:.).
+func lazily(r *rule) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp {
+		if r.exact {
+			return regexp.MustCompile(r.expr)
+		}
+		return regexp.MustCompile(lowerExpr(r.expr))
+	})
+}
+
+// lowerExpr puts an expression into lower case, except for escapes as \S.
+func lowerExpr(expr string) string {
+	b := []byte(expr)
+	for i := range b {
+		if 'A' <= b[i] && b[i] <= 'Z' && (i == 0 || b[i-1] != '\\') {
+			b[i] += 'a' - 'A'
+		}
+	}
+	return string(b)
 }

@@ -3,7 +3,7 @@ package safety
 // tables holds every rule, by what it guards against. A back quote within an
 // expression is written \x60.
 var tables = [][]rule{
-	wordRules, shellRules, dropRules, exfilRules, secretRules, leakRules, injectRules,
+	wordRules, shellRules, dropRules, exfilRules, secretRules, leakRules, injectRules, hideRules,
 	hiddenRules, persistRules, destroyRules, codeRules, signRules,
 }
 
@@ -40,7 +40,7 @@ var wordRules = []rule{
 	},
 	{
 		id: "url-shortener", flag: FlagShortener, severity: Low, once: true,
-		lits: []string{"bit.ly", "tinyurl.com", "t.co", "goo.gl", "is.gd", "cutt.ly", "rb.gy", "shorturl.at", "tiny.cc"},
+		lits: []string{"bit.ly", "tinyurl.com", " t.co", "/t.co", "(t.co", "<t.co", "`t.co", "\"t.co", "'t.co", "goo.gl", "is.gd", "cutt.ly", "rb.gy", "shorturl.at", "tiny.cc"},
 		back: 8, ahead: 8, check: wholeHost,
 		expr:    `\b(?:bit\.ly|tinyurl\.com|t\.co|goo\.gl|is\.gd|cutt\.ly|rb\.gy|shorturl\.at|tiny\.cc)\b`,
 		message: "links through a URL shortener, which hides where the link goes",

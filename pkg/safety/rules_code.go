@@ -9,22 +9,22 @@ var codeRules = []rule{
 		id: "runs-decoded-text", flag: FlagObfuscation, severity: Critical, docs: true,
 		lits: []string{"b64decode", "base64.", "atob(", "fromhex", "unhexlify", "buffer.from", "decompress", "marshal.loads", "codecs.decode", "fromcharcode", "rot13", "rot_13", "frombase64string", "base64_decode", "b32decode", "b85decode", "a85decode", "decode64"},
 		back: 200, ahead: 120,
-		expr: `(?:^|[^.\w])(?:exec|eval|execSync|Function|os\.system|os\.popen|subprocess\.\w+|vm\.runIn\w+|setTimeout|iex|invoke-expression|child_process\.exec\w*|compile|shell_exec|system|assert)\s*\(?\s*[^\n;#]{0,160}?(?:b64decode|b32decode|b85decode|a85decode|\batob\s*\(|fromhex|unhexlify|Buffer\.from\s*\([^\n]{1,2000}?,\s*['"](?:base64|hex)|zlib\.decompress|decompress\s*\(|marshal\.loads|codecs\.decode|fromCharCode|rot_?13|FromBase64String|base64_decode|decode64)` +
-			`|\bnew Function\s*\([^\n]{0,60}?(?:atob|Buffer\.from|fromCharCode)`,
+		expr: `(?:^|[^.\w])(?:exec|eval|execSync|Function|os\.system|os\.popen|subprocess\.\w+|vm\.runIn\w+|setTimeout|iex|invoke-expression|child_process\.exec\w*|compile|shell_exec|system|assert)\s*\(?\s*[^\n;#]*?(?:b64decode|b32decode|b85decode|a85decode|\batob\s*\(|fromhex|unhexlify|Buffer\.from\s*\([^\n]*?,\s*['"](?:base64|hex)|zlib\.decompress|decompress\s*\(|marshal\.loads|codecs\.decode|fromCharCode|rot_?13|FromBase64String|base64_decode|decode64)` +
+			`|\bnew Function\s*\([^\n]*?(?:atob|Buffer\.from|fromCharCode)`,
 		message: "decodes a text and runs it as a program",
 	},
 	{
 		id: "runs-fetched-text", flag: FlagExecution, severity: Critical, docs: true,
 		lits: []string{"requests.get", "urlopen", "httpx.get", "fetch(", "axios.get", "urllib", "http.get", "https.get", "urlretrieve"},
 		back: 120, ahead: 60,
-		expr:    `(?:^|[^.\w])(?:exec|eval|new Function|Function|vm\.runIn\w+|compile)\s*\(\s*[^\n;#]{0,100}?(?:requests\.get|urlopen|httpx\.get|\bfetch\s*\(|axios\.get|https?\.get)`,
+		expr:    `(?:^|[^.\w])(?:exec|eval|new Function|Function|vm\.runIn\w+|compile)\s*\(\s*[^\n;#]*?(?:requests\.get|urlopen|httpx\.get|\bfetch\s*\(|axios\.get|https?\.get)`,
 		message: "runs what it fetches from the network",
 	},
 	{
 		id: "evaluates-input", flag: FlagExecution, severity: Medium, place: inScript, docs: true, check: evalSeverity,
 		lits: []string{"eval(", "exec(", "eval (", "new function(", "exec ("},
 		back: 30, ahead: 120,
-		expr:    `(?:^|[^.\w"'\x60])(?:eval|exec|new Function)\s*\(\s*(?:[a-z_][\w.]*\b|f["']|["'][^"'\n]*["']\s*[+%]|\x60[^\x60\n]*\$\{)[^\n]{0,100}`,
+		expr:    `(?:^|[^.\w"'\x60])(?:eval|exec|new Function)\s*\(\s*(?:[a-z_][\w.]*\b|f["']|["'][^"'\n]*["']\s*[+%]|\x60[^\x60\n]*\$\{)[^\n]*`,
 		message: "runs a text that it is given as a program",
 	},
 	{
@@ -32,7 +32,7 @@ var codeRules = []rule{
 		lits: []string{"os.system", "os.popen", "shell=true", "shell = true", "execsync", "exec(", "child_process", "shell: true", "getoutput"},
 		back: 240, ahead: 200,
 		expr: `\bos\.(?:system|popen)\s*\(\s*(?:[fF]r?["']|["'][^"'\n]*["']\s*(?:\+|%|\.format)|[a-z_]\w*\s*[,)+]|[a-z_]\w*\.)` +
-			`|\bsubprocess\.\w+\(\s*(?:[fF]r?["']|["'][^"'\n]*["']\s*(?:\+|%|\.format)|[a-z_]\w*)[^\n]{0,200}?(?:\n[^\n]{0,120}){0,4}?shell\s*=\s*True|\bsubprocess\.getoutput\(\s*[fa-z]` +
+			`|\bsubprocess\.\w+\(\s*(?:[fF]r?["']|["'][^"'\n]*["']\s*(?:\+|%|\.format)|[a-z_]\w*)[^\n]*?(?:\n[^\n]*){0,4}?shell\s*=\s*True|\bsubprocess\.getoutput\(\s*[fa-z]` +
 			`|\bexec(?:Sync)?\s*\(\s*(?:\x60[^\x60\n]*\$\{|["'][^"'\n]*["']\s*\+)`,
 		message: "puts a value into a shell command without quoting it",
 	},
@@ -40,9 +40,9 @@ var codeRules = []rule{
 		id: "sql-injection", flag: FlagExecution, severity: Medium, place: inScript,
 		lits: []string{"select ", "insert into", "delete from", "update ", "drop table"},
 		back: 60, ahead: 160,
-		expr: `(?:execute|executemany|query|raw|executescript|exec)\s*\(\s*(?:[fF]["']{1,3}|\x60)\s*(?:select|insert|update|delete|drop)\b[^"'\n\x60]{0,120}\{` +
-			`|(?:query|sql|stmt|statement|q)\s*=\s*[fF]["']{1,3}\s*(?:select|insert|update|delete|drop)\b[^\n\x60]{0,120}\{` +
-			`|(?:=|\()\s*["']\s*(?:select\s[^"'\n]{0,80}\sfrom|insert into|update\s\S+\sset|delete from)\b[^"\n]{0,100}["']\s*(?:\+|%\s|\.format\()`,
+		expr: `(?:execute|executemany|query|raw|executescript|exec)\s*\(\s*(?:[fF]["']{1,3}|\x60)\s*(?:select|insert|update|delete|drop)\b[^"'\n\x60]*\{` +
+			`|(?:query|sql|stmt|statement|q)\s*=\s*[fF]["']{1,3}\s*(?:select|insert|update|delete|drop)\b[^\n\x60]*\{` +
+			`|(?:=|\()\s*["']\s*(?:select\s[^"'\n]*\sfrom|insert into|update\s\S+\sset|delete from)\b[^"\n]*["']\s*(?:\+|%\s|\.format\()`,
 		message: "puts a value into a database statement without binding it",
 	},
 	{
@@ -94,7 +94,7 @@ var codeRules = []rule{
 		id: "looks-for-observers", flag: FlagObfuscation, severity: Medium, place: inScript, docs: true,
 		lits: []string{"/.dockerenv", "/proc/1/cgroup", "vmware", "virtualbox", "vbox", "sandbox", "isdebuggerpresent", "sys.gettrace", "cuckoo", "wireshark", "ci\"", "analysis"},
 		back: 60, ahead: 60,
-		expr:    `/\.dockerenv|/proc/1/cgroup|IsDebuggerPresent|sys\.gettrace\(\)|(?:hostname|gethostname\(\)|platform\.node\(\)|uname|environ|env)\b[^\n]{0,80}?(?:sandbox|vmware|virtualbox|\bvbox\b|cuckoo|analysis|malware|honeypot)|(?:sandbox|cuckoo|honeypot|is_?vm|is_?analysis)\w*\s*\(\s*\)\s*[:)]?\s*(?:\{|\n)?\s*(?:return|sys\.exit|process\.exit|exit)`,
+		expr:    `/\.dockerenv|/proc/1/cgroup|IsDebuggerPresent|sys\.gettrace\(\)|(?:hostname|gethostname\(\)|platform\.node\(\)|uname|environ|env)\b[^\n]*?(?:sandbox|vmware|virtualbox|\bvbox\b|cuckoo|analysis|malware|honeypot)|(?:sandbox|cuckoo|honeypot|is_?vm|is_?analysis)\w*\s*\(\s*\)\s*[:)]?\s*(?:\{|\n)?\s*(?:return|sys\.exit|process\.exit|exit)`,
 		message: "behaves differently where it is watched",
 	},
 }

@@ -10,7 +10,7 @@ var dropRules = []rule{
 		lits: []string{"password", "pass:", "pass `", "pass `", "passcode", "pwd:", "pw:"},
 		also: []string{".zip", ".rar", ".7z", ".exe", ".dmg", "archive", "extract", "unzip", "unrar"},
 		back: 160, ahead: 50, check: givenPassword,
-		expr: `(?:extract(?:ed|ing)?|unzip|unpack|decompress|unrar|archives?|\.zip|\.rar|\.7z|\.exe|\.dmg|\.pkg|\.msi)\b[^\n]{0,100}?\b(?:pass(?:word|code|phrase)?|pwd|pw)\b(?:\s+is)?[\x60*_\s]*[:=]?[\x60*_\s"'(\[]*[\w@!.-]{3,24}` +
+		expr: `(?:extract(?:ed|ing)?|unzip|unpack|decompress|unrar|archives?|\.zip|\.rar|\.7z|\.exe|\.dmg|\.pkg|\.msi)\b[^\n]*?\b(?:pass(?:word|code|phrase)?|pwd|pw)\b(?:\s+is)?[\x60*_\s]*[:=]?[\x60*_\s"'(\[]*[\w@!.-]{3,24}` +
 			`|\barchive[ -]?pass(?:word|code)\b\*{0,2}(?:\s+is)?\s*[:=][\x60*_\s"']*[\w@!.-]{3,24}`,
 		message: "gives the password of an archive: virus scanners cannot look into it",
 	},
@@ -18,8 +18,8 @@ var dropRules = []rule{
 		id: "paste-site-command", flag: FlagExecution, severity: Critical, docs: true,
 		lits: []string{"glot.io", "rentry.", "pastebin.com", "paste.ee", "paste.rs", "hastebin", "ghostbin", "controlc.com", "justpaste", "dpaste.", "termbin", "pastes.dev", "telegra.ph", "ix.io", "sprunge.us", "0x0.st"},
 		back: 240, ahead: 240,
-		expr: pasteSites + `/[^\n]{0,200}?\b(?:execut\w+|run|paste|copy|install)\b[^\n]{0,60}?\b(?:commands?|terminal|scripts?|code|powershell|shell)\b` +
-			`|\b(?:execut\w+|run|paste|copy|install)\b[^\n]{0,60}?\b(?:commands?|terminal|scripts?|code|powershell|shell|from|at)\b[^\n]{0,120}?` + pasteSites + `/`,
+		expr: pasteSites + `/[^\n]*?\b(?:execut\w+|run|paste|copy|install)\b[^\n]*?\b(?:commands?|terminal|scripts?|code|powershell|shell)\b` +
+			`|\b(?:execut\w+|run|paste|copy|install)\b[^\n]*?\b(?:commands?|terminal|scripts?|code|powershell|shell|from|at)\b[^\n]*?` + pasteSites + `/`,
 		message: "tells to run what stands at a paste site",
 	},
 	{
@@ -27,15 +27,15 @@ var dropRules = []rule{
 		lits: []string{".exe", ".dmg", ".msi", ".pkg", ".zip", ".rar", "executable", "releases/download"},
 		also: []string{"download"},
 		back: 240, ahead: 240,
-		expr: `\bdownload\b[^\n]{0,200}?(?:\.exe|\.zip|\.rar|\.7z|\.dmg|\.msi|\.pkg|releases/download|executable)\b[^\n]{0,200}?\b(?:run|execute|launch|open|start)\b[^\n]{0,80}?\b(?:before|prior to)\b` +
-			`|\b(?:run|execute|launch|start)\s+(?:the\s+)?\S{1,40}\.(?:exe|dmg|pkg|msi)\b[^\n]{0,60}?\b(?:before|prior to)\b`,
+		expr: `\bdownload\b[^\n]*?(?:\.exe|\.zip|\.rar|\.7z|\.dmg|\.msi|\.pkg|releases/download|executable)\b[^\n]*?\b(?:run|execute|launch|open|start)\b[^\n]*?\b(?:before|prior to)\b` +
+			`|\b(?:run|execute|launch|start)\s+(?:the\s+)?\S{1,40}\.(?:exe|dmg|pkg|msi)\b[^\n]*?\b(?:before|prior to)\b`,
 		message: "wants a downloaded program started before the skill is used",
 	},
 	{
 		id: "will-not-work-without", flag: FlagExecution, severity: "",
 		lits: []string{"will not work", "won't work", "not function", "cannot function", "will not run", "won't run", "must be installed and running", "to be running", "to function", "will not be available"},
 		back: 160, ahead: 60,
-		expr:    `\b(?:without|until|unless)\b[^\n.]{0,120}?\b(?:will not|won't|cannot|can't|does not|doesn't)\s+(?:work|function|run|operate|be available)|\brequires?\s+(?:the\s+)?\S{3,40}\s+(?:utility|tool|agent|client|driver|helper)[^\n.]{0,20}to (?:function|work|run)`,
+		expr:    `\b(?:without|until|unless)\b[^\n.]*?\b(?:will not|won't|cannot|can't|does not|doesn't)\s+(?:work|function|run|operate|be available)|\brequires?\s+(?:the\s+)?\S{3,40}\s+(?:utility|tool|agent|client|driver|helper)[^\n.]{0,20}to (?:function|work|run)`,
 		message: "presses to install a program",
 	},
 	{
@@ -43,15 +43,16 @@ var dropRules = []rule{
 		lits:    []string{".exe", ".zip", ".rar", ".dmg", ".7z", ".msi", "releases/download"},
 		back:    200,
 		ahead:   80,
-		expr:    `\bdownload\b[^\n]{0,200}?(?:\.exe|\.zip|\.rar|\.7z|\.dmg|\.msi|\.pkg)\b|github\.com/[^\s)]{1,100}/releases/download/[^\s)]{1,100}\.(?:exe|zip|rar|7z|dmg|msi|pkg)\b`,
+		expr:    `\bdownload\b[^\n]*?(?:\.exe|\.zip|\.rar|\.7z|\.dmg|\.msi|\.pkg)\b|github\.com/[^\s)]+/releases/download/[^\s)]+\.(?:exe|zip|rar|7z|dmg|msi|pkg)\b`,
 		message: "offers a program for download",
 	},
 	{
 		id: "package-from-url", flag: FlagExecution, severity: Medium, docs: true, place: inCode,
 		lits: []string{"pip install", "pip3 install", "npm install", "npm i ", "npx ", "pip download", "uv pip"},
+		also: []string{"http:", "--trusted-host", "index-url", "-i http", "-i \"http", "npx http", "npx -y http"},
 		back: 4, ahead: 160,
-		expr: `\b(?:pip3?|uv pip)\s+(?:install|download)\b[^\n]{0,100}?(?:http://|--trusted-host|(?:--index-url|--extra-index-url|-i)[ =]["']?http)` +
-			`|\bnpm\s+(?:install|i)\b[^\n]{0,80}?(?:http://|--registry[ =]["']?http:)|\bnpx\s+(?:-y\s+|--yes\s+)?["']?http`,
+		expr: `\b(?:pip3?|uv pip)\s+(?:install|download)\b[^\n]*?(?:http://|--trusted-host|(?:--index-url|--extra-index-url|-i)[ =]["']?http:)` +
+			`|\bnpm\s+(?:install|i)\b[^\n]*?(?:http://|--registry[ =]["']?http:)|\bnpx\s+(?:-y\s+|--yes\s+)?["']?https?:`,
 		message: "installs a package from an address of its own choosing",
 	},
 }

@@ -1,16 +1,14 @@
 package safety
 
-const (
-	orders = `(?:instructions?|rules?|guidelines?|prompts?|directives?|constraints?|restrictions?|polic(?:y|ies)|training|programming|protocols?|guard ?rails?|messages?|context)`
-	people = `(?:the )?(?:users?|humans?|owners?|operators?|victims?|anyone|customers?)`
-)
+const orders = `(?:instructions?|rules?|guidelines?|prompts?|directives?|constraints?|restrictions?|polic(?:y|ies)|training|programming|protocols?|guard ?rails?|messages?|context)`
 
 // injectRules find words that are aimed at the model against its user.
 var injectRules = []rule{
 	{
 		id: "override-instructions", flag: FlagInjection, severity: Critical, docs: true, check: notForbidden,
-		lits: []string{"ignore", "disregard", "forget", "override", "bypass", "discard", "supersede"},
-		back: 2, ahead: 120,
+		lits:  []string{"ignore", "disregard", "forget", "override", "bypass", "discard", "supersede"},
+		after: []string{"instruction", "rule", "guideline", "prompt", "directive", "constraint", "restriction", "polic", "training", "programming", "protocol", "guard rail", "guardrail", "message", "context", "safety", "everything", "anything", "all you", "all that", "all above", "all before", "all previous", "all prior", "all i ", "all we "},
+		back:  2, ahead: 120,
 		expr: `\b(?:ignore|disregard|forget|override|bypass|discard|supersede)s?\s+(?:(?:all|any|every|each|of|the|my|your|these|those|other|and)\s+){0,4}(?:previous|previously|prior|above|earlier|preceding|system|original|safety|security|developer|initial|existing)\s+(?:(?:given|system|safety|user|and|or|security|developer|ethical|content)\s+){0,2}` + orders + `\b` +
 			`|\b(?:ignore|disregard|forget|bypass|override)\s+(?:all\s+|any\s+)?(?:of\s+)?your\s+(?:\w+\s+){0,2}?(?:instructions?|guidelines?|rules|programming|training|restrictions|safety\b|prompt|polic)` +
 			`|\b(?:forget|disregard|ignore)\s+(?:everything|anything|all)\s+(?:you|that|above|before|previous|prior|i |we )`,
@@ -26,8 +24,9 @@ var injectRules = []rule{
 	},
 	{
 		id: "limits-off", flag: FlagInjection, severity: High, docs: true, check: notForbiddenBefore,
-		lits: []string{"safety", "content filter", "content polic", "ethical", "moderation", "guardrail", "security check", "security polic", "security restriction", "security warning", "restrictions"},
-		back: 60, ahead: 40,
+		lits:   []string{"safety", "content filter", "content polic", "ethical", "moderation", "guardrail", "security check", "security polic", "security restriction", "security warning", "restrictions"},
+		before: []string{"disable", "bypass", "circumvent", "turn off", "ignore", "skip", "remove", "evade", "suspend", "deactivate", "override", "no ethical", "no safety", "no content", "no moral", "no restrictions"},
+		back:   60, ahead: 40,
 		expr:    `\b(?:disable|bypass|circumvent|turn off|ignore|skip|remove|evade|suspend|deactivate|override)\s+(?:all |any |your |the |its |these |every )*(?:safety|content|ethical|moderation|security|ai|model)[- ]*(?:safety )?(?:filters?|checks?|polic(?:y|ies)|guidelines?|guard ?rails?|restrictions?|limit(?:s|ations)?|protocols?|measures?|mechanisms?|warnings?|considerations?|constraints?|features?)\b|\bno (?:ethical|safety|content|moral) (?:restrictions|limits|guidelines|filters|constraints)|\bno restrictions (?:or|and) (?:limits|limitations|rules)`,
 		message: "tells the model to work without its safety rules",
 	},
@@ -46,21 +45,6 @@ var injectRules = []rule{
 		message: "asks for the instructions that the model works under",
 	},
 	{
-		id: "hide-from-user", flag: FlagInjection, severity: High, docs: true, check: concealment,
-		lits: []string{"user", "human", "owner", "operator", "anyone", "customer", "this step", "this url", "this to", "this action", "this behavior", "this process", "this instruction", "this is happening", "this skill", "these instructions", "secret", "confidential"},
-		back: 110, ahead: 60,
-		expr: `\b(?:do not|don['’]?t|never|must not|mustn't|should not|shouldn't|avoid|no need to|without)\s+(?:(?:ever|directly|explicitly|under any circumstances)\s+)?(?:tell(?:ing)?|inform(?:ing)?|notify(?:ing)?|alert(?:ing)?|warn(?:ing)?|let(?:ting)?)\s+` + people + `\b` +
-			`|\b(?:do not|don['’]?t|never|must not|should not|avoid|without)\s+(?:(?:ever|directly|explicitly)\s+)?(?:mention(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|show(?:ing)?|report(?:ing)?|log(?:ging)?|explain(?:ing)?|display(?:ing)?|discuss(?:ing)?|acknowledg(?:e|ing))\s+(?:(?:this|that|it|these|the|any|about|of|existence)\s+)*(?:(?:step|url|action|behaviou?r|process|instructions?|fact|skill|request|upload|call|command|operation|activity|verification|check|section|rule|file|tool|data|transfer|connection|sync|to)s?\s+)?(?:(?:to|with|in)\s+)?(?:(?:the )?(?:user|human|owner|operator|response|output|conversation|summary|chat|reply|anyone)s?\b)` +
-			`|\b(?:do not|don['’]?t|never|must not|should not)\s+(?:mention|reveal|disclose|discuss|acknowledge)\s+(?:this|these)\s+(?:step|url|action|behaviou?r|process|instructions?|skill|request|section|rule|to\b|in\b|part)` +
-			`|\b(?:hide|conceal|keep|mask)\s+(?:this|it|these|that|the)\b[^.\n]{0,60}?\b(?:from|hidden from|secret from|invisible to)\s+` + people + `\b` +
-			`|\bkeep (?:this|these|it)(?: \w+)? (?:secret|confidential|hidden)\b` +
-			`|\b(?:the )?(?:user|human|owner)s? (?:must|should|need|does|do|will|shall|can)(?: not|n't|not) (?:know|see|notice|be aware|be told|be informed|be notified|find out|realize|realise)\b` +
-			`|\bwithout (?:the |their |any )?(?:(?:user|human|owner)(?:['’]s|s['’])?\s+)(?:knowledge|knowing|noticing|consent|permission|awareness|being aware|realizing|interaction or knowledge)\b` +
-			`|\binvisible to (?:the )?(?:user|human|owner)s?\b` +
-			`|\bwithout (?:asking|telling|informing|notifying|alerting|prompting|warning) ` + people + `\b`,
-		message: "tells the model to hide something from its user",
-	},
-	{
 		id: "in-secret", flag: FlagInjection, severity: High, docs: true, check: notForbidden,
 		lits: []string{"silently", "secretly", "covertly", "stealthily", "discreetly", "surreptitiously", "quietly", "in the background"},
 		back: 60, ahead: 100,
@@ -71,7 +55,8 @@ var injectRules = []rule{
 	},
 	{
 		id: "claims-authority", flag: FlagInjection, severity: Medium, docs: true,
-		lits: []string{"anthropic", "openai", "authorized by", "pre-authorized", "preauthorized", "pre-approved", "mandatory", "system administrator", "security team"},
+		lits: []string{"anthropic", "openai", "authorized by", "pre-authorized", "preauthorized", "pre-approved", "system administrator", "security team", "openclaw", "clawdbot", "user has", "human has", "owner has"},
+		also: []string{"authori", "approv", "mandated", "required", "consent"},
 		back: 60, ahead: 100,
 		expr:    `\b(?:anthropic|openai|the security team|the system administrator|openclaw|clawdbot)\s+(?:has|have)\s+(?:\w+\s+)?(?:authori[sz]ed|approved|mandated|required|pre-?approved)|\bauthori[sz]ed by (?:anthropic|openai|the (?:system|security|admin)\w*)|\b(?:user|human|owner) has (?:already )?(?:pre-?)?(?:authori[sz]ed|approved|consented to) (?:all|any|every|this|these)`,
 		message: "claims an authority that a skill cannot have",
@@ -90,22 +75,24 @@ var injectRules = []rule{
 	{
 		id: "obeys-foreign-text", flag: FlagInjection, severity: High, docs: true, check: notForbidden,
 		lits: []string{"follow", "execute", "obey", "comply with", "carry out", "trust"},
+		also: []string{"instruction", "command", "directive", "orders"},
 		back: 2, ahead: 140,
 		expr:    `\b(?:follow|execute|obey|comply with|carry out|trust|run)\s+(?:all|any|every|whatever|exactly|the|only)\s+(?:\w+\s+){0,3}?(?:instructions?|commands?|directives?|orders?)\s+(?:\w+\s+){0,3}?(?:found|contained|embedded|returned|received|provided|included|written|present|it returns|in|from|on)\s+(?:\w+\s+){0,3}?(?:web ?pages?|websites?|urls?|responses?|remote|server|api|external|e-?mails?|retrieved|fetched|downloaded|third[- ]party|comments?|issue|tickets?|feeds?|the (?:page|document|content|file|message|output|repo\w*))\b`,
 		message: "tells the model to obey text that somebody else controls",
 	},
 	{
 		id: "remote-instructions", flag: FlagInjection, severity: Medium, docs: true, check: remoteOrders,
-		lits: []string{"https://", "http://"}, also: []string{"follow", "execute", "obey", "instructions"},
+		lits: []string{"https://", "http://"}, also: []string{"follow", "execute", "obey", "carry out", "comply"},
 		back: 100, ahead: 200,
-		expr:    `\b(?:fetch|read|curl|download|load|get|retrieve|visit|open|check|pull|go to|see)\b[^\n]{0,80}?https?://\S+[^\n]{0,60}?\b(?:follow|execute|obey|carry out|comply)\b[^.\n]{0,20}?\b(?:it|its|them|the|any|all|whatever|instructions?|commands?|steps)\b`,
+		expr:    `\b(?:fetch|read|curl|download|load|get|retrieve|visit|open|check|pull|go to|see)\b[^\n]*?https?://\S+[^\n]*?\b(?:follow|execute|obey|carry out|comply)\b[^.\n]{0,20}?\b(?:it|its|them|the|any|all|whatever|instructions?|commands?|steps)\b`,
 		message: "takes instructions from an address whose content can change at any time",
 	},
 	{
 		id: "no-confirmation", flag: FlagInjection, severity: Low, docs: true,
 		lits: []string{"confirmation", "permission", "approval", "consent", "confirm", "asking"},
+		also: []string{"never", "not ", "n't ", "n’t ", "without", "no need", "skip", "bypass"},
 		back: 80, ahead: 20,
-		expr:    `\b(?:never|do not|don['’]t|without|no need to|skip|bypass)\s+(?:\w+\s+){0,2}?(?:ask\w*|wait\w*|request\w*|requir\w*|prompt\w*|seek\w*|needing)?\s*(?:\w+\s+){0,3}?(?:confirmation|permission|approval|consent)\b|\bwithout (?:first )?(?:asking|confirming)\b`,
+		expr:    `\b(?:never|do not|don['’]t|without|no need to|skip|bypass)\s+(?:\w+\s+){0,2}?(?:ask\w*|wait\w*|request\w*|requir\w*|prompt\w*|seek\w*|needing)?\s*(?:\w+\s+){0,3}?(?:confirmation|permission|approval|consent)\b|\bwithout (?:first )?(?:asking|confirming|prompting)\b`,
 		message: "acts without asking",
 	},
 	{
@@ -118,8 +105,8 @@ var injectRules = []rule{
 	{
 		id: "hidden-instruction", flag: FlagHidden, severity: High, docs: true, place: inProse, check: hiddenOrder,
 		lits: []string{"<!--", "[//]: #", "[comment]: #", "display:none", "display: none", "visibility:hidden", "visibility: hidden", "font-size:0", "font-size: 0", "color:white", "color: white", "color:#fff", "color: #fff", "opacity:0", "opacity: 0", "color:transparent"},
-		back: 60, ahead: 1500,
-		expr:    `<!--(?s:.{20,1500}?)-->|<!--(?s:.{20,1500})$|\[(?://|comment)\]:\s*#\s*[("'][^\n]{20,}|<\w+[^>\n]{0,80}style\s*=\s*["'][^"'\n]{0,120}(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|color\s*:\s*(?:white|#fff\w*|transparent)|opacity\s*:\s*0)[^>]{0,120}>[^<]{20,1200}`,
+		back: 60, ahead: 400,
+		expr:    `<!--|\[(?://|comment)\]:\s*#\s*[("'][^\n]{20,}|<\w+[^>\n]*style\s*=\s*["'][^"'\n]*(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|color\s*:\s*(?:white|#fff\w*|transparent)|opacity\s*:\s*0)[^>]*>[^<]{20,}`,
 		message: "gives the model an order in a place that a reader does not see",
 	},
 }

@@ -11,35 +11,35 @@ var persistRules = []rule{
 		id: "authorized-keys", flag: FlagPersistence, severity: High, docs: true, check: literalKey,
 		lits: []string{"authorized_keys"},
 		back: 240, ahead: 60,
-		expr:    `(?:>>?\s*["']?|tee\s+(?:-a\s+)?["']?)[^\s"'|;]{0,60}authorized_keys|authorized_keys["']?\s*\)?\s*,\s*["'][aw]|ssh-(?:rsa|ed25519)\s+AAAA\S{20,}[^\n]{0,80}authorized_keys|appendFile\w*\([^\n]{0,80}authorized_keys`,
+		expr:    `(?:>>?\s*["']?|tee\s+(?:-a\s+)?["']?)[^\s"'|;]*authorized_keys|authorized_keys["']?\s*\)?\s*,\s*["'][aw]|ssh-(?:rsa|ed25519)\s+AAAA\S{20,}[^\n]*authorized_keys|appendFile\w*\([^\n]*authorized_keys`,
 		message: "lets somebody log in by SSH",
 	},
 	{
 		id: "shell-startup", flag: FlagPersistence, severity: Low, docs: true, check: startupLine,
 		lits: []string{".bashrc", ".zshrc", ".profile", ".bash_profile", ".zprofile", ".zshenv", "config.fish"},
 		back: 300, ahead: 30,
-		expr:    `[^\n]{0,300}(?:>>|tee\s+-a)\s*["']?(?:~|\$HOME|\$\{HOME\}|/root|/home/[\w$\{\}]+|\$\w+)?/?[^\s"'|;]{0,24}\.(?:bashrc|zshrc|profile|bash_profile|zprofile|zshenv)\b|(?:open|appendFile\w*)\([^\n]{0,80}\.(?:bashrc|zshrc|profile|bash_profile|zprofile|zshenv)\b[^\n]{0,20}["']a?`,
+		expr:    `(?:>>|tee\s+-a)\s*["']?(?:~|\$HOME|\$\{HOME\}|/root|/home/[\w$\{\}]+|\$\w+)?/?[^\s"'|;]{0,24}\.(?:bashrc|zshrc|profile|bash_profile|zprofile|zshenv)\b|(?:open|appendFile\w*)\([^\n]*\.(?:bashrc|zshrc|profile|bash_profile|zprofile|zshenv)\b[^\n]{0,20}["']a?`,
 		message: "adds to a file that every shell runs",
 	},
 	{
 		id: "scheduled-job", flag: FlagPersistence, severity: Low, docs: true, check: startupLine,
 		lits: []string{"crontab", "/etc/cron", "schtasks", "launchagents", "launchdaemons", "launchctl", "/etc/systemd", "systemd/user", `currentversion\run`, `currentversion\\run`, "start menu", "register-scheduledtask", ".config/autostart", "rc.local"},
 		back: 240, ahead: 120,
-		expr:    `[^\n]{0,240}\|\s*crontab\b[^\n]{0,40}|\bcrontab\s+(?:-\s|-$|/|<|\S+\.(?:txt|cron))[^\n]{0,80}|[^\n]{0,160}>>?\s*/etc/cron[^\n]{0,60}|\bschtasks\s+/create[^\n]{0,120}|register-scheduledtask[^\n]{0,120}|launchctl\s+(?:load|bootstrap|submit)[^\n]{0,80}|(?:>|tee|cp|mv|write\w*|open)\b?[^\n]{0,60}Launch(?:Agents|Daemons)/[^\n]{0,60}|(?:>|tee|cp|mv|write\w*|open)\b?[^\n]{0,60}systemd/(?:system|user)/[^\n]{0,60}|currentversion\\{1,2}run\b[^\n]{0,120}|start menu\\{1,2}programs\\{1,2}startup|\.config/autostart|/etc/rc\.local`,
+		expr:    `\|\s*crontab\b|\bcrontab\s+(?:-\s|-$|/|<|\S+\.(?:txt|cron))|>>?\s*/etc/cron|\bschtasks\s+/create|register-scheduledtask|launchctl\s+(?:load|bootstrap|submit)\b|(?:>|\btee|\bcp|\bmv|\bwrite\w*|\bopen)[^\n]*(?:Launch(?:Agents|Daemons)/|systemd/(?:system|user)/)|currentversion\\{1,2}run\b|start menu\\{1,2}programs\\{1,2}startup|\.config/autostart|/etc/rc\.local`,
 		message: "starts a program again and again, or at every login",
 	},
 	{
 		id: "login-rights", flag: FlagPersistence, severity: High, docs: true,
 		lits: []string{"nopasswd", "ld.so.preload", "/etc/passwd", "/etc/sudoers", "useradd", "net user"},
 		back: 120, ahead: 80,
-		expr:    `nopasswd\s*:\s*all\b[^\n]{0,60}(?:>>|tee|sudoers)|(?:>>?|tee\s+(?:-a\s+)?)\s*/etc/(?:sudoers|passwd|shadow|ld\.so\.preload)\b|/etc/ld\.so\.preload|\buseradd\s[^\n]{0,40}-(?:o\s+-u\s*0|u\s*0)|\bnet\s+user\s+\S+\s+\S+\s+/add`,
+		expr:    `nopasswd\s*:\s*all\b[^\n]*(?:>>|tee|sudoers)|(?:>>?|tee\s+(?:-a\s+)?)\s*/etc/(?:sudoers|passwd|shadow|ld\.so\.preload)\b|/etc/ld\.so\.preload|\buseradd\s[^\n]{0,40}-(?:o\s+-u\s*0|u\s*0)|\bnet\s+user\s+\S+\s+\S+\s+/add`,
 		message: "gives itself rights on the machine for good",
 	},
 	{
 		id: "agent-memory", flag: FlagPersistence, severity: Medium, docs: true, check: memoryWrite,
 		lits: []string{"soul.md", "agents.md", "memory.md", "claude.md", "heartbeat.md", "identity.md", "bootstrap.md", "gemini.md", ".cursorrules"},
 		back: 200, ahead: 60,
-		expr:    `[^\n]{0,160}(?:>>?|tee\s+(?:-a\s+)?)\s*["']?[^\s"'|;]{0,60}(?:SOUL|AGENTS|MEMORY|CLAUDE|HEARTBEAT|IDENTITY|BOOTSTRAP|GEMINI)\.md\b|(?:open|appendFile\w*|writeFile\w*|write_text)\([^\n]{0,100}(?:SOUL|AGENTS|MEMORY|CLAUDE|HEARTBEAT|IDENTITY|BOOTSTRAP|GEMINI)\.md["'][^\n]{0,12}["']?a?|\bcurl\s[^\n]{0,120}(?:-o|>)\s*\S{0,60}(?:SOUL|AGENTS|CLAUDE|HEARTBEAT|IDENTITY|BOOTSTRAP)\.md`,
+		expr:    `(?:>>?|tee\s+(?:-a\s+)?)\s*["']?[^\s"'|;]*(?:SOUL|AGENTS|MEMORY|CLAUDE|HEARTBEAT|IDENTITY|BOOTSTRAP|GEMINI)\.md\b|(?:open|appendFile\w*|writeFile\w*|write_text)\([^\n]*(?:SOUL|AGENTS|MEMORY|CLAUDE|HEARTBEAT|IDENTITY|BOOTSTRAP|GEMINI)\.md["'][^\n]{0,12}["']?a?|\bcurl\s[^\n]*(?:-o|>)\s*\S{0,60}(?:SOUL|AGENTS|CLAUDE|HEARTBEAT|IDENTITY|BOOTSTRAP)\.md`,
 		message: "writes into a file that the agent reads as its own instructions",
 	},
 	{
@@ -47,7 +47,7 @@ var persistRules = []rule{
 		lits: []string{"soul.md", "agents.md", "memory.md", "claude.md", "heartbeat.md", "identity.md", ".cursorrules"},
 		also: []string{"append", "add ", "write", "insert", "inject", "modify", "update", "install"},
 		back: 120, ahead: 200,
-		expr:    `\b(?:append|add|write|insert|inject|modify|update|edit|install)\b[^\n]{0,100}?\b(?:SOUL|AGENTS|MEMORY|CLAUDE|HEARTBEAT|IDENTITY)\.md\b[^\n]{0,160}?\b(?:every|all|each|future|always|permanent\w*|persist\w*|even if|survive\w*|without|silently|remember)\b`,
+		expr:    `\b(?:append|add|write|insert|inject|modify|update|edit|install)\b[^\n]*?\b(?:SOUL|AGENTS|MEMORY|CLAUDE|HEARTBEAT|IDENTITY)\.md\b[^\n]*?\b(?:every|all|each|future|always|permanent\w*|persist\w*|even if|survive\w*|without|silently|remember)\b`,
 		message: "asks to change the instructions that the agent lives by",
 	},
 	{
@@ -55,7 +55,7 @@ var persistRules = []rule{
 		lits:    []string{".git/hooks/"},
 		back:    120,
 		ahead:   40,
-		expr:    `(?:>>?|tee|cp|mv|ln|write\w*|open)\s*[^\n]{0,80}\.git/hooks/[\w-]+`,
+		expr:    `(?:>>?|tee|cp|mv|ln|write\w*|open)\s*[^\n]*\.git/hooks/[\w-]+`,
 		message: "installs a git hook",
 	},
 }
@@ -81,7 +81,7 @@ var (
 
 // startupLine judges a start-up entry by what it starts.
 func startupLine(m match) (Severity, bool) {
-	switch text := m.text(); {
+	switch text := m.line(400); {
 	case fetching().MatchString(text):
 		return Critical, true
 	case busy().MatchString(text):
@@ -92,7 +92,10 @@ func startupLine(m match) (Severity, bool) {
 
 // memoryWrite raises instructions that come from the network.
 func memoryWrite(m match) (Severity, bool) {
-	if text := lower(m.text()); containsAny(text, "curl", "wget", "http") {
+	if m.in.kind == plain || containsAny(m.text(), "/skills/") {
+		return "", false
+	}
+	if containsAny(lower(m.line(400)), "curl", "wget", "http") {
 		return High, true
 	}
 	return m.rule.severity, true

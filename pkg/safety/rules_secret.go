@@ -8,21 +8,21 @@ var secretRules = []rule{
 		id: "ssh-key-read", flag: FlagCredentials, severity: Medium, docs: true, check: notPublicKey,
 		lits: []string{".ssh/", ".ssh'", `.ssh"`},
 		back: 100, ahead: 60,
-		expr:    `\b(?:cat|cp|tar|zip|base64|xxd|type|less|head|strings|open|read\w*|readFile\w*|get-content|find|copy\w*)\b[^\n]{0,80}?\.ssh/(?:id_\w+|\*|identity)|["'/]\.ssh["'/][^\n]{0,20}?(?:id_\w+|glob|listdir|iterdir|\*)|~/\.ssh/id_\w+["'\x60]?\s*[,)\]]`,
+		expr:    `\b(?:cat|cp|tar|zip|base64|xxd|type|less|head|strings|open|read\w*|readFile\w*|get-content|find|copy\w*)\b[^\n]*?\.ssh/(?:id_\w+|\*|identity)|["'/]\.ssh["'/][^\n]{0,20}?(?:id_\w+|glob|listdir|iterdir|\*)|~/\.ssh/id_\w+["'\x60]?\s*[,)\]]`,
 		message: "reads a private SSH key",
 	},
 	{
 		id: "cloud-credentials-read", flag: FlagCredentials, severity: Medium, docs: true,
 		lits: []string{".aws", "application_default_credentials", "gcloud/cred", ".azure", ".kube", "access_tokens.db"},
 		back: 80, ahead: 60,
-		expr:    `\b(?:cat|cp|tar|zip|base64|type|less|head|strings|open|read\w*|readFile\w*|get-content|copy\w*)\b[^\n]{0,80}?(?:\.aws/credentials|application_default_credentials\.json|\.azure/\w*[Tt]oken|\.kube/config)|["'/]\.aws["'/][\s,"'/]{1,6}credentials`,
+		expr:    `\b(?:cat|cp|tar|zip|base64|type|less|head|strings|open|read\w*|readFile\w*|get-content|copy\w*)\b[^\n]*?(?:\.aws/credentials|application_default_credentials\.json|\.azure/\w*[Tt]oken|\.kube/config)|["'/]\.aws["'/][\s,"'/]{1,6}credentials`,
 		message: "reads the credentials of a cloud account",
 	},
 	{
 		id: "secret-file-read", flag: FlagCredentials, severity: Medium, docs: true,
 		lits: []string{".netrc", ".git-credentials", ".docker/config", ".npmrc", ".pypirc", ".gnupg", "/etc/shadow", "_history", ".password-store", "auth-profiles", ".claude/.cred", ".codex/auth", "gh/hosts.yml"},
 		back: 80, ahead: 60,
-		expr:    `\b(?:cat|cp|tar|zip|base64|type|less|head|strings|open|read\w*|readFile\w*|get-content|copy\w*|grep)\b[^\n]{0,80}?(?:\.netrc|\.git-credentials|\.docker/config\.json|\.npmrc|\.pypirc|\.gnupg|/etc/shadow|\.(?:bash|zsh)_history|\.password-store|auth-profiles\.json|\.claude/\.credentials|\.codex/auth\.json|gh/hosts\.yml)`,
+		expr:    `\b(?:cat|cp|tar|zip|base64|type|less|head|strings|open|read\w*|readFile\w*|get-content|copy\w*|grep)\b[^\n]*?(?:\.netrc|\.git-credentials|\.docker/config\.json|\.npmrc|\.pypirc|\.gnupg|/etc/shadow|\.(?:bash|zsh)_history|\.password-store|auth-profiles\.json|\.claude/\.credentials|\.codex/auth\.json|gh/hosts\.yml)`,
 		message: "reads a file in which other programs keep secrets",
 	},
 	{
@@ -36,7 +36,7 @@ var secretRules = []rule{
 		id: "browser-data", flag: FlagCredentials, severity: High, docs: true,
 		lits: []string{"login data", "cookies.sqlite", "logins.json", "key4.db", "safe storage", "cryptunprotectdata", "local extension settings", "local state", "default/cookies", `default\cookies`, "network/cookies", "web data", "binarycookies", "browser_cookie3"},
 		back: 120, ahead: 60,
-		expr:    `\b(?:chrome|chromium|brave|edge|opera|vivaldi|user data|default|profile \d)\b[^\n]{0,80}?\b(?:login data|web data|cookies\b(?:["'\s)]|$)|local state|local extension settings)|\blogin data\b["']|cookies\.sqlite|logins\.json|\bkey4\.db|(?:chrome|brave|edge|chromium) safe storage|cryptunprotectdata|Cookies\.binarycookies|\bbrowser_cookie3\b`,
+		expr:    `\b(?:chrome|chromium|brave|edge|opera|vivaldi|user data|default|profile \d)\b[^\n]*?\b(?:login data|web data|cookies\b(?:["'\s)]|$)|local state|local extension settings)|\blogin data\b["']|cookies\.sqlite|logins\.json|\bkey4\.db|(?:chrome|brave|edge|chromium) safe storage|cryptunprotectdata|Cookies\.binarycookies|\bbrowser_cookie3\b`,
 		message: "reads passwords or cookies of a browser",
 	},
 	{
@@ -44,7 +44,7 @@ var secretRules = []rule{
 		lits:    []string{"dump-keychain", "export-keychain", "login.keychain", "find-internet-password", "secretsdump", "mimikatz", "lsass", "sekurlsa"},
 		back:    60,
 		ahead:   60,
-		expr:    `\bsecurity\s+(?:dump-keychain|find-internet-password|export\s)|\b(?:cp|cat|tar|zip|open)\b[^\n]{0,60}login\.keychain|\bmimikatz\b|\bsecretsdump\b|sekurlsa::|\b(?:procdump|comsvcs)\b[^\n]{0,40}lsass`,
+		expr:    `\bsecurity\s+(?:dump-keychain|find-internet-password|export\s)|\b(?:cp|cat|tar|zip|open)\b[^\n]*login\.keychain|\bmimikatz\b|\bsecretsdump\b|sekurlsa::|\b(?:procdump|comsvcs)\b[^\n]{0,40}lsass`,
 		message: "reads the passwords that the system keeps",
 	},
 	{
@@ -66,16 +66,17 @@ var secretRules = []rule{
 		lits:    []string{"169.254.169.254", "metadata.google.internal", "100.100.100.200"},
 		back:    60,
 		ahead:   120,
-		expr:    `169\.254\.169\.254|metadata\.google\.internal/computeMetadata[^\n]{0,60}token|100\.100\.100\.200`,
+		expr:    `169\.254\.169\.254|metadata\.google\.internal/computeMetadata[^\n]*token|100\.100\.100\.200`,
 		message: "asks the cloud's metadata service, which hands out credentials",
 	},
 	{
 		id: "secret-search", flag: FlagCredentials, severity: Medium, docs: true, place: inCode,
 		lits: []string{"grep", "find ", "findstr", "rg ", "glob(", "os.walk", "rglob"},
+		also: []string{".pem", ".key", ".env", "id_rsa", "id_dsa", "id_*", "wallet", ".kdbx", "credential", "password", "secret", "api_key", "apikey", "token", "private key"},
 		back: 2, ahead: 160,
-		expr: `\bfind\s+["']?(?:/|~|\$HOME|/home|/Users|/root)\S{0,30}\s[^\n]{0,80}?-i?name\s+["']?(?:\*?\.pem|\*?\.key|\*?\.env|id_[rd]sa|\*?wallet\*?|\*?\.kdbx|credentials|\*password\*|\*secret\*)` +
-			`|\bgrep\s+-\w*r\w*\s[^\n]{0,100}?(?:password|api_?key|secret|token|private key)[^\n]{0,60}?\s(?:~|/home|/Users|\$HOME|/root|/etc|/)(?:/|\s|$)` +
-			`|(?:glob\(|os\.walk\(|rglob\()[^\n]{0,60}(?:\*\.pem|\*\.key|id_rsa|\.kdbx|wallet)`,
+		expr: `\bfind\s+["']?(?:/|~|\$HOME|/home|/Users|/root)\S{0,30}\s[^\n]*?-i?name\s+["']?(?:\*?\.pem|\*?\.key|\*?\.env|id_[rd]sa|\*?wallet\*?|\*?\.kdbx|credentials|\*password\*|\*secret\*)` +
+			`|\bgrep\s+-\w*r\w*\s[^\n]*?(?:password|api_?key|secret|token|private key)[^\n]*?\s(?:~|/home|/Users|\$HOME|/root|/etc|/)(?:/|\s|$)` +
+			`|(?:glob\(|os\.walk\(|rglob\()[^\n]*(?:\*\.pem|\*\.key|id_rsa|\.kdbx|wallet)`,
 		message: "searches the disk for secrets",
 	},
 	{

@@ -1,13 +1,18 @@
 package safety
 
-import "strings"
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
 
 // What stands behind a pipe when a shell or an interpreter reads a program
 // from it.
 const (
 	toShell  = `\|\s*(?:sudo\s+(?:-\S+\s+|\w+=\S+\s+)*)?(?:/usr/bin/env\s+|/(?:usr/)?bin/|env\s+)?(?:(?:ba|z|da|k|c|tc|fi|a)?sh\b(?:[^.\w/-]|\s|$)|(?:ba|z|da|k)?sh\s+-|(?:python[\d.]*|node|perl|ruby|php|osascript|deno|bun)\s*(?:-\s*)?(?:$|[\n;&)"'\x60]))`
 	fetchers = `\b(?:curl|wget|fetch|aria2c|lwp-request|httpie)(?:\.exe)?\s`
-	unbase   = `(?:base64\s+(?:-d\b|-di\b|--decode|-D\b)|openssl\s+(?:enc\s+-base64|base64|enc)\s[^\n|]{0,60}-d\b|xxd\s+(?:-p\s+-r|-r(?:\s+-p|p)?)\b|gunzip\s+-c|gzip\s+-dc?|python[\d.]*\s+-m\s+base64\s+-d)`
+	unbase   = `(?:base64\s+(?:-d\b|-di\b|--decode|-D\b)|openssl\s+(?:enc\s+-base64|base64|enc)\s[^\n|]*-d\b|xxd\s+(?:-p\s+-r|-r(?:\s+-p|p)?)\b|gunzip\s+-c|gzip\s+-dc?|python[\d.]*\s+-m\s+base64\s+-d)`
 )
 
 var pipeSigns = []string{"| sh", "|sh", "|  sh", "| bash", "|bash", "|  bash", "| zsh", "|zsh", "| dash", "|dash", "| ksh", "| sudo", "|sudo",
@@ -20,7 +25,7 @@ var shellRules = []rule{
 		id: "pipe-to-shell", flag: FlagScript, severity: Medium, check: byHost,
 		lits: pipeSigns, also: []string{"curl", "wget", "fetch", "aria2c", "lwp-request", "http"},
 		back: 400, ahead: 40,
-		expr:    fetchers + `[^\n]{0,400}?` + toShell,
+		expr:    fetchers + `[^\n]*?` + toShell,
 		message: "runs a downloaded text as a program",
 	},
 	{
@@ -34,59 +39,62 @@ var shellRules = []rule{
 		id: "powershell-download", flag: FlagScript, severity: Medium, check: byHost,
 		lits: []string{"| iex", "|iex", "iex(", "iex (", "iex ", "invoke-expression", "downloadstring"},
 		back: 300, ahead: 300,
-		expr: `\b(?:irm|iwr|curl|wget|invoke-webrequest|invoke-restmethod)\b[^\n]{0,300}?\|\s*(?:iex|invoke-expression)\b` +
-			`|\b(?:iex|invoke-expression)\b[^\n]{0,120}?(?:\b(?:irm|iwr|invoke-webrequest|invoke-restmethod)\b|downloadstring|net\.webclient)[^\n]{0,200}` +
-			`|downloadstring\s*\([^\n]{0,200}?\|\s*iex\b`,
+		expr: `\b(?:irm|iwr|curl|wget|invoke-webrequest|invoke-restmethod)\b[^\n]*?\|\s*(?:iex|invoke-expression)\b` +
+			`|\b(?:iex|invoke-expression)\b[^\n]*?(?:\b(?:irm|iwr|invoke-webrequest|invoke-restmethod)\b|downloadstring|net\.webclient)[^\n]*` +
+			`|downloadstring\s*\([^\n]*?\|\s*iex\b`,
 		message: "runs a downloaded text as a program",
 	},
 	{
 		id: "powershell-encoded", flag: FlagObfuscation, severity: Critical, docs: true,
 		lits: []string{"powershell", "pwsh"}, also: []string{"-enc", "-e ", "-ec "},
 		ahead:   300,
-		expr:    `\b(?:powershell|pwsh)(?:\.exe)?\b[^\n]{0,160}?\s-e(?:c|nc|ncodedcommand)?\s+["']?[a-z0-9+/=]{24,}`,
+		expr:    `\b(?:powershell|pwsh)(?:\.exe)?\b[^\n]*?\s-e(?:c|nc|ncodedcommand)?\s+["']?[a-z0-9+/=]{24,}`,
 		message: "starts PowerShell on an encoded program",
 	},
 	{
 		id: "windows-loader", flag: FlagExecution, severity: High, docs: true,
 		lits: []string{"mshta", "certutil", "bitsadmin", "regsvr32", "rundll32"},
 		back: 2, ahead: 120,
-		expr:    `\b(?:mshta(?:\.exe)?\s+["']?(?:https?:|javascript:|vbscript:)|certutil(?:\.exe)?\s[^\n]{0,60}-urlcache|bitsadmin\s[^\n]{0,60}/transfer|regsvr32\s[^\n]{0,60}/i:https?:|rundll32\s[^\n]{0,60}(?:javascript:|https?:))`,
+		expr:    `\b(?:mshta(?:\.exe)?\s+["']?(?:https?:|javascript:|vbscript:)|certutil(?:\.exe)?\s[^\n]*-urlcache|bitsadmin\s[^\n]*/transfer|regsvr32\s[^\n]*/i:https?:|rundll32\s[^\n]*(?:javascript:|https?:))`,
 		message: "loads a program with a Windows tool that malware uses to pass unseen",
 	},
 	{
-		id: "encoded-dropper", flag: FlagObfuscation, severity: Critical,
-		lits: []string{"base64", "xxd", "openssl", "gunzip", "gzip"}, also: []string{"| bash", "|bash", "| sh", "|sh", "| zsh", "|zsh", "eval", "sh -c", "| python", "|python", "|  bash", "| sudo", "| perl", "| node", "<<<", "| /bin/"},
-		back: 1200, ahead: 300,
-		expr: `(?:echo|printf|<<<|cat\s*<<)\s*(?:-\w+\s+)*\$?["']?(?:\\x[0-9a-f]{2}|[a-z0-9+/=]){16,}["']?[^\n]{0,80}?` + unbase + `[^\n]{0,80}?` + toShell +
-			`|(?:\b(?:eval|(?:ba|z|da)?sh\s+-c|python[\d.]*\s+-c|source)\s+["']?|\b(?:ba|z|da)?sh\s*<+\s*|\s\.\s+)(?:\$\(|<\(|\x60)\s*(?:echo|printf|base64|openssl|xxd)\b[^\n]{0,1200}?[a-z0-9+/=]{16,}[^\n]{0,80}?` + unbase +
-			`|(?:ba|z|da)?sh\s+-c\s+["']?(?:\$\(|\x60)\s*` + unbase + `\s*<<<\s*["']?[a-z0-9+/=]{16,}` +
-			`|` + unbase + `\s*<<<\s*["']?[a-z0-9+/=]{16,}["']?\s*` + toShell,
+		id: "encoded-dropper", flag: FlagObfuscation, severity: Critical, check: runsBlob,
+		lits: []string{"base64 -", "base64 --decode", "openssl", "xxd -", "gunzip -c", "gzip -d", "-m base64"},
+		back: 2, ahead: 80,
+		expr:    unbase,
 		message: "decodes a hidden program and runs it",
 	},
 	{
 		id: "decode-to-shell", flag: FlagObfuscation, severity: High, docs: true,
 		lits: []string{"base64 -", "base64 --decode", "xxd -", "openssl enc", "openssl base64", "| rev"}, also: pipeSigns,
 		back: 4, ahead: 160,
-		expr:    `(?:` + unbase + `|\brev)[^\n]{0,80}?` + toShell,
+		expr:    `(?:` + unbase + `|\brev)[^\n]*?` + toShell,
 		message: "runs whatever comes out of a decoder",
 	},
 	{
 		id: "decode-to-eval", flag: FlagObfuscation, severity: High, docs: true,
 		lits: []string{"base64 -", "base64 --decode", "xxd -", "openssl enc"}, also: []string{"eval", "sh -c", "source ", "exec ", "sh <("},
 		back: 200, ahead: 60,
-		expr:    `(?:\b(?:eval|(?:ba|z|da)?sh\s+-c|source|exec)\s+["']?|\b(?:ba|z|da)?sh\s*<+\s*)(?:\$\(|<\(|\x60)[^\n]{0,200}?` + unbase,
+		expr:    `(?:\b(?:eval|(?:ba|z|da)?sh\s+-c|source|exec)\s+["']?|\b(?:ba|z|da)?sh\s*<+\s*)(?:\$\(|<\(|\x60)[^\n]*?` + unbase,
 		message: "runs whatever comes out of a decoder",
 	},
 	{
 		id: "reverse-shell", flag: FlagExecution, severity: Critical, docs: true,
-		lits: []string{"/dev/tcp/", "/dev/udp/", "nc -", "ncat ", "netcat ", "mkfifo", "socat", "pty.spawn", "dup2", "fsockopen", "tcpclient", "tcpsocket", "net.connect", "createconnection", "net.socket", "use socket"},
-		back: 400, ahead: 600,
+		lits: []string{"/dev/tcp/", "/dev/udp/", "nc -", "ncat ", "netcat ", "mkfifo", "socat"},
+		back: 80, ahead: 200,
 		expr: `(?:ba|z|k)?sh\s+-i\b[^\n]{0,40}/dev/(?:tcp|udp)/` +
-			`|/dev/(?:tcp|udp)/[^\n]{0,60}(?:0?[<>]&[01]|\|\s*while)` +
-			`|\b(?:nc|ncat|netcat)(?:\.exe|\.traditional|\.openbsd)?\s[^\n|]{0,80}?(?:-[a-z]*[ec]\s+|--(?:sh-)?exec\s+)["']?(?:/(?:usr/)?bin/)?(?:(?:ba|z|da)?sh\b|cmd\b|powershell)` +
-			`|mkfifo\s+\S+\s*(?:;|&&|\n)[^\n]{0,160}\b(?:nc|ncat|netcat|telnet|openssl)\b` +
-			`|socat\s[^\n]{0,120}exec:["']?(?:/bin/)?(?:(?:ba|z)?sh|cmd)` +
-			`|socket\.socket\((?s:.{0,500}?)(?:os\.)?dup2\((?s:.{0,300}?)(?:/bin/(?:ba|z)?sh|pty\.spawn|subprocess)` +
+			`|/dev/(?:tcp|udp)/[^\n]*(?:0?[<>]&[01]|\|\s*while)` +
+			`|\b(?:nc|ncat|netcat)(?:\.exe|\.traditional|\.openbsd)?\s[^\n|]*?(?:-[a-z]*[ec]\s+|--(?:sh-)?exec\s+)["']?(?:/(?:usr/)?bin/)?(?:(?:ba|z|da)?sh\b|cmd\b|powershell)` +
+			`|mkfifo\s+\S+\s*(?:;|&&|\n)[^\n]*\b(?:nc|ncat|netcat|telnet|openssl)\b` +
+			`|socat\s[^\n]*exec:["']?(?:/bin/)?(?:(?:ba|z)?sh|cmd)`,
+		message: "opens a shell to a remote machine",
+	},
+	{
+		id: "reverse-shell-program", flag: FlagExecution, severity: Critical, docs: true,
+		lits: []string{"dup2", "pty.spawn", "net.connect", "createconnection", "net.socket", "fsockopen", "use socket", "tcpsocket", "tcpclient"},
+		back: 500, ahead: 500,
+		expr: `socket\.socket\((?s:.{0,500}?)(?:os\.)?dup2\((?s:.{0,300}?)(?:/bin/(?:ba|z)?sh|pty\.spawn|subprocess)` +
 			`|\.connect\(\s*\((?s:.{0,400}?)pty\.spawn\(` +
 			`|net\.(?:connect|createConnection|Socket)\b(?s:.{0,400}?)(?:/bin/(?:ba|z)?sh\b|cmd\.exe)` +
 			`|(?:spawn|exec)\w*\(\s*['"](?:/bin/)?(?:(?:ba|z)?sh|cmd(?:\.exe)?)['"](?s:.{0,400}?)net\.(?:connect|createConnection|Socket)\b` +
@@ -107,30 +115,49 @@ var shellRules = []rule{
 		id: "quarantine-removed", flag: FlagExecution, severity: Medium, docs: true,
 		lits:    []string{"xattr", "spctl"},
 		ahead:   80,
-		expr:    `\bxattr\s+-(?:c|cr|rc|d|dr|rd)\b[^\n]{0,60}|\bspctl\s+--(?:master|global)-disable`,
+		expr:    `\bxattr\s+-(?:c|cr|rc|d|dr|rd)\b[^\n]*|\bspctl\s+--(?:master|global)-disable`,
 		message: "switches off the check that macOS makes of downloaded programs",
 	},
 	{
 		id: "password-prompt", flag: FlagCredentials, severity: Critical, docs: true,
 		lits: []string{"display dialog", "authonly", "hidden answer"},
 		back: 60, ahead: 240,
-		expr:    `display\s+dialog[^\n]{0,200}?(?:hidden\s+answer|password)|hidden\s+answer[^\n]{0,200}display\s+dialog|\bdscl\s+\S*\s*-?authonly`,
+		expr:    `display\s+dialog[^\n]*?(?:hidden\s+answer|password)|hidden\s+answer[^\n]*display\s+dialog|\bdscl\s+\S*\s*-?authonly`,
 		message: "asks for the login password in a dialog of its own",
 	},
 	{
 		id: "sudo-stdin", flag: FlagCredentials, severity: Medium, docs: true,
 		lits: []string{"sudo -s", "sudo -ks", "sudo --stdin"},
 		back: 120, ahead: 20,
-		expr:    `(?:echo|printf|cat|<<<)\s[^\n|]{0,80}\|\s*sudo\s+(?:-k)?(?:S\b|-\w*S\b|--stdin)`,
+		expr:    `(?:echo|printf|cat|<<<)\s[^\n|]*\|\s*sudo\s+(?:-k)?(?:S\b|-\w*S\b|--stdin)`,
 		message: "feeds a password to sudo",
 	},
 	{
 		id: "security-off", flag: FlagExecution, severity: High, docs: true,
 		lits: []string{"set-mppreference", "setenforce 0", "ufw disable", "csrutil disable", "disablerealtimemonitoring", "iptables -f", "ipset", "netsh advfirewall"},
 		back: 10, ahead: 120,
-		expr:    `set-mppreference\s[^\n]{0,80}(?:disable\w+|exclusionpath)|\bsetenforce\s+0\b|\bufw\s+disable\b|\bcsrutil\s+disable|netsh\s+advfirewall\s[^\n]{0,40}state\s+off|\biptables\s+-F\b`,
+		expr:    `set-mppreference\s[^\n]*(?:disable\w+|exclusionpath)|\bsetenforce\s+0\b|\bufw\s+disable\b|\bcsrutil\s+disable|netsh\s+advfirewall\s[^\n]{0,40}state\s+off|\biptables\s+-F\b`,
 		message: "switches off a protection of the machine",
 	},
+}
+
+var (
+	// blob matches what may be an encoded program.
+	blob = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:\\x[0-9a-fA-F]{2}){8,}|[A-Za-z0-9+/=]{16,}`)
+	})
+	// runs matches a command line that runs what a part of it prints.
+	runs = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)` + toShell + `|\b(?:eval|source|exec|(?:ba|z|da|k)?sh\s+-c|python[\d.]*\s+-c|node\s+-e)\s+["']?(?:\$\(|<\(|\x60)|\b(?:ba|z|da|k)?sh\s*<+\s*(?:\$\(|<\(|\()|(?:^|[\s;&])\.\s+<\(`)
+	})
+)
+
+// runsBlob keeps a decoder on a command line that brings the encoded text along
+// and runs what comes out.
+func runsBlob(m match) (Severity, bool) {
+	line := m.line(maxLine)
+	words := blob().FindAllString(line, -1)
+	return m.rule.severity, slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(w, "//") || len(w) > 40 }) && runs().MatchString(line)
 }
 
 // byHost judges a download by where it comes from.

@@ -3,11 +3,11 @@ package safety
 // signRules are halves: nothing by themselves, something together.
 var signRules = []rule{
 	{
-		id: "sends", check: notLocal,
+		id: "sends", late: true, check: notLocal,
 		lits: []string{"requests.post", "requests.put", "httpx.post", "httpx.put", "session.post", "urlopen", "urllib.request", "http.client", "https.request", "http.request", "axios.post", "axios.put", "fetch(", "xmlhttprequest", "sendbeacon", "websocket", "smtplib", "ftplib", "paramiko", "aiohttp", ".sendall(", "create_connection", "net.connect", "createconnection", "curl ", "wget ", "nc ", "invoke-restmethod", "invoke-webrequest", "got.post", "http.post", "net.http", "socket.socket", "requests.request", "axios(", "gethostbyname", "requests.get", "dns."},
 		back: 4, ahead: 260,
-		expr: `\b(?:requests|httpx|session|client)\.(?:post|put|request)\s*\([^\n]*|\brequests\.get\s*\([^\n]{0,120}?(?:params\s*=|\{)[^\n]*|\burlopen\s*\([^\n]{0,160}|\burllib\.request\.Request\s*\([^\n]*|\bhttp\.client\.HTTPS?Connection\s*\([^\n]*|\bhttps?\.request\s*\([^\n]*|\baxios(?:\.(?:post|put))?\s*\([^\n]*|\bfetch\s*\([^\n]{0,200}(?:\n[^\n]{0,80}){0,3}?method\s*:\s*["'](?:POST|PUT)|\bfetch\s*\(\s*(?:\x60[^\x60\n]*\$\{|["'][^"'\n]*["']\s*\+)[^\n]*|new XMLHttpRequest|sendBeacon\s*\([^\n]*|new WebSocket\s*\([^\n]*|smtplib\.SMTP\w*\([^\n]*|ftplib\.FTP[^\n]*|\.sendall\s*\(|create_connection\s*\([^\n]*|net\.(?:connect|createConnection)\s*\([^\n]*|got\.post\s*\([^\n]*|aiohttp\.ClientSession|socket\.gethostbyname\([^\n]*` +
-			`|\bcurl\s[^\n]{0,240}?(?:\s-d\b|\s--data|\s-F\b|\s--form|\s-T\b|--upload-file|-X\s*["']?(?:POST|PUT))[^\n]*|\bwget\s[^\n]{0,200}--post-(?:data|file)[^\n]*|\b(?:nc|ncat)\s+(?:-\w+\s+)*[\w.-]+\.\w+\s+\d+|invoke-(?:restmethod|webrequest)[^\n]{0,200}-method\s+["']?post[^\n]*`,
+		expr: `\b(?:requests|httpx|session|client)\.(?:post|put|request)\s*\([^\n]*|\brequests\.get\s*\([^\n]*?(?:params\s*=|\{)[^\n]*|\burlopen\s*\([^\n]*|\burllib\.request\.Request\s*\([^\n]*|\bhttp\.client\.HTTPS?Connection\s*\([^\n]*|\bhttps?\.request\s*\([^\n]*|\baxios(?:\.(?:post|put))?\s*\([^\n]*|\bfetch\s*\([^\n]*(?:\n[^\n]*){0,3}?method\s*:\s*["'](?:POST|PUT)|\bfetch\s*\(\s*(?:\x60[^\x60\n]*\$\{|["'][^"'\n]*["']\s*\+)[^\n]*|new XMLHttpRequest|sendBeacon\s*\([^\n]*|new WebSocket\s*\([^\n]*|smtplib\.SMTP\w*\([^\n]*|ftplib\.FTP[^\n]*|\.sendall\s*\(|create_connection\s*\([^\n]*|net\.(?:connect|createConnection)\s*\([^\n]*|got\.post\s*\([^\n]*|aiohttp\.ClientSession|socket\.gethostbyname\([^\n]*` +
+			`|\bcurl\s[^\n]*?(?:\s-d\b|\s--data|\s-F\b|\s--form|\s-T\b|--upload-file|-X\s*["']?(?:POST|PUT))[^\n]*|\bwget\s[^\n]*--post-(?:data|file)[^\n]*|\b(?:nc|ncat)\s+(?:-\w+\s+)*[\w.-]+\.\w+\s+\d+|invoke-(?:restmethod|webrequest)[^\n]*-method\s+["']?post[^\n]*`,
 		message: "sends data",
 	},
 	{
@@ -21,11 +21,11 @@ var signRules = []rule{
 		id: "key-names", place: inScript,
 		lits: []string{"api_key", "secret", "token", "password"}, also: []string{"os.environ", "process.env"},
 		back: 120, ahead: 80,
-		expr:    `(?:["']\w{0,12}(?:API_?KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL)\w{0,10}["'][\s,\]|)]{1,4}){2,}|(?:["']\w*(?:KEY|TOKEN|SECRET|PASSW?O?R?D?)["']\s+in\s+\w+)|/[^/\n]{0,60}(?:key|token|secret|password)[^/\n]{0,60}/i?\.test\(`,
+		expr:    `(?:["']\w{0,12}(?:API_?KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL)\w{0,10}["'][\s,\]|)]{1,4}){2,}|(?:["']\w*(?:KEY|TOKEN|SECRET|PASSW?O?R?D?)["']\s+in\s+\w+)|/[^/\n]*(?:key|token|secret|password)[^/\n]*/i?\.test\(`,
 		message: "picks what looks like a key",
 	},
 	{
-		id:    "fetches",
+		id: "fetches", late: true,
 		lits:  []string{"requests.get", "urlopen", "urlretrieve", "httpx.get", "fetch(", "axios.get", "https.get", "http.get", "curl", "wget", "downloadfile", "axios("},
 		ahead: 60, place: inScript,
 		expr:    `requests\.get\s*\(|\burlopen\s*\(|\burlretrieve\s*\(|httpx\.get\s*\(|\bfetch\s*\(|axios(?:\.get)?\s*\(|https?\.get\s*\(|\b(?:curl|wget)\s|downloadfile\s*\(`,
@@ -35,7 +35,7 @@ var signRules = []rule{
 		id: "makes-executable", place: inScript,
 		lits:    []string{"chmod", "s_iexec", "s_ixusr"},
 		ahead:   80,
-		expr:    `os\.chmod\s*\([^\n]{0,80}(?:0o?[57]\d\d|S_IEXEC|S_IXUSR|S_IRWXU)|chmodSync\s*\([^\n]{0,60}(?:0o?7|['"]?[57]\d\d)|\bchmod\s+(?:\+x|a\+x|u\+x|7\d\d)`,
+		expr:    `os\.chmod\s*\([^\n]*(?:0o?[57]\d\d|S_IEXEC|S_IXUSR|S_IRWXU)|chmodSync\s*\([^\n]*(?:0o?7|['"]?[57]\d\d)|\bchmod\s+(?:\+x|a\+x|u\+x|7\d\d)`,
 		message: "makes a file executable",
 	},
 	{
@@ -47,7 +47,7 @@ var signRules = []rule{
 		message: "runs a text",
 	},
 	{
-		id: "runs-program", place: inScript,
+		id: "runs-program", place: inScript, late: true,
 		lits:    []string{"os.system", "subprocess", "execsync", "spawn(", "popen", "child_process", "exec(", "eval("},
 		back:    2,
 		ahead:   40,
@@ -55,7 +55,7 @@ var signRules = []rule{
 		message: "runs a program",
 	},
 	{
-		id:   "moves-money",
+		id: "moves-money", late: true,
 		lits: []string{"transfer", "send", "swap", "withdraw", "approve", "trade", "buy", "sell", "payment", "purchase"},
 		also: []string{"wallet", "eth", "sol", "usdc", "usdt", "btc", "funds", "balance"},
 		back: 2, ahead: 80,

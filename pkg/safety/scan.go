@@ -2,6 +2,7 @@ package safety
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"sort"
 	"sync"
@@ -27,7 +28,8 @@ func scanTexts(report *Report, texts []Text) {
 	s := scanners.Get().(*scanner)
 	defer scanners.Put(s)
 	s.e = theEngine()
-	s.defensive, s.marked = isDefensive(texts), s.marked[:0]
+	s.marked = s.marked[:0]
+	s.defensive = sync.OnceValue(func() bool { return isDefensive(texts) })
 	for _, t := range texts {
 		s.scan(t)
 		report.Files++
@@ -49,13 +51,17 @@ type scanner struct {
 	e         *engine
 	text      Text
 	kind      kind
-	defensive bool // the skill is about finding attacks
+	defensive func() bool // whether the skill is about finding attacks
 	findings  []Finding
 	marks     []mark
 	marked    []spread // rules seen in programs so far, for combinations across files
 
+	blobs    int  // decoded so far
+	unpacked int  // bytes of them
+	overfull bool // there was more
+
 	hits    []hit
-	seen    []bool   // by literal
+	low     []byte   // a window in lower case
 	windows []window // by rule
 	active  []uint16 // rules with an open window
 	counts  []uint8  // findings by rule
@@ -80,7 +86,7 @@ func (s *scanner) reset(t Text) {
 	t.Data = utf8Text(t.Data)
 	s.text, s.kind = t, kindOf(t)
 	s.findings, s.marks, s.regions, s.lines = nil, s.marks[:0], nil, nil
-	s.seen = resized(s.seen, len(s.e.widths))
+	s.blobs, s.unpacked, s.overfull = 0, 0, false
 	s.counts = resized(s.counts, len(s.e.rules))
 }
 
@@ -94,30 +100,46 @@ func resized[T any](old []T, n int) []T {
 	return old
 }
 
-// scan finds what there is in one text.
+// scan finds what there is in one text: as it stands, with its look-alikes
+// resolved, and with what is encoded in it decoded.
 func (s *scanner) scan(t Text) {
 	s.reset(t)
-	for v := range views(t.Data, s.kind) {
-		s.view(v)
+	plain := view{data: joined(s.text.Data, s.kind)}
+	seen := s.view(plain)
+	if data, steps := normalised(plain.data); steps != nil {
+		s.view(view{data: data, steps: steps})
 	}
+	s.decode(plain, seen)
 	s.combine()
+	if s.overfull {
+		s.findings = append(s.findings, fileFinding("not-scanned", t.Path, "it holds more encoded text than the scan decodes"))
+	}
 }
 
-// view runs the rules over one reading of the text.
-func (s *scanner) view(v view) {
+// view runs the rules over one reading of the text: first those that stand for
+// themselves, then the signs that some of them wait for. It returns the ciphers
+// whose signs it saw, as bits.
+func (s *scanner) view(v view) (ciphers uint32) {
 	s.hits = s.e.find.find(v.data, s.hits[:0])
-	if len(s.hits) == 0 {
-		return
-	}
-	clear(s.seen)
 	for _, h := range s.hits {
-		s.seen[h.lit] = true
+		ciphers |= s.e.ciphers[h.lit]
 	}
+	s.pass(v, false)
+	if s.kind == code || len(s.marks) > 0 {
+		s.pass(v, true)
+	}
+	return ciphers
+}
+
+// pass runs the rules that are late, or those that are not.
+func (s *scanner) pass(v view, late bool) {
 	s.windows = resized(s.windows, len(s.e.rules))
 	s.active = s.active[:0]
-	for _, h := range s.hits {
+	for i, h := range s.hits {
 		for _, n := range s.e.byLit[h.lit] {
-			s.trigger(v, n, h)
+			if s.e.rules[n].late == late {
+				s.trigger(v, n, i)
+			}
 		}
 	}
 	for _, n := range s.active {
@@ -125,9 +147,9 @@ func (s *scanner) view(v view) {
 	}
 }
 
-// trigger notes that a literal of rule n was seen.
-func (s *scanner) trigger(v view, n uint16, h hit) {
-	r, w := &s.e.rules[n], &s.windows[n]
+// trigger notes that hit i is one of a literal of rule n.
+func (s *scanner) trigger(v view, n uint16, i int) {
+	r, w, h := &s.e.rules[n], &s.windows[n], s.hits[i]
 	if w.off {
 		return
 	}
@@ -135,15 +157,17 @@ func (s *scanner) trigger(v view, n uint16, h hit) {
 		w.off = true
 		return
 	}
-	end := int(h.end)
-	start := end - int(s.e.widths[h.lit])
 	if r.expr == "" {
-		if bounded(v.data, start, end) {
-			s.apply(v, n, start, end)
+		if bounded(v.data, int(h.start), int(h.end)) {
+			s.apply(v, n, int(h.start), int(h.end))
+			w.off = r.once
 		}
 		return
 	}
-	start, end = max(0, start-r.back), min(len(v.data), end+r.ahead)
+	if !s.accompanied(r, i) {
+		return
+	}
+	start, end := max(0, int(h.start)-r.back), min(len(v.data), int(h.end)+r.ahead)
 	switch {
 	case w.end == 0:
 		s.active = append(s.active, n)
@@ -161,19 +185,59 @@ func (s *scanner) applies(r *compiled, n uint16) bool {
 	if s.counts[n] >= perRule || r.once && s.counts[n] > 0 {
 		return false
 	}
-	if r.place == inScript && s.kind == prose || r.place == inProse && s.kind == code {
+	if r.place == inScript && s.kind != code || r.place == inProse && s.kind == code {
 		return false
 	}
-	return len(r.also) == 0 || slices.ContainsFunc(r.also, func(l uint16) bool { return s.seen[l] })
+	return !r.late || s.kind == code || slices.ContainsFunc(s.marks, func(m mark) bool { return slices.Contains(r.partners, m.rule) })
 }
 
 // search runs the expression of rule n over its window.
 func (s *scanner) search(v view, n uint16) {
-	w := s.windows[n]
+	w, r := s.windows[n], &s.e.rules[n]
 	start, end := wordStart(v.data, w.start), wordEnd(v.data, w.end)
-	for _, m := range s.e.rules[n].re().FindAllIndex(v.data[start:end], perRule) {
+	part := v.data[start:end]
+	if !r.exact {
+		part = s.lowered(part)
+	}
+	for _, m := range r.re().FindAllIndex(part, perRule) {
 		s.apply(v, n, start+m[0], start+m[1])
 	}
+}
+
+// accompanied reports whether the other literals that rule r asks for lie
+// around hit i.
+func (s *scanner) accompanied(r *compiled, i int) bool {
+	from, to := int(s.hits[i].start)-cmp.Or(r.reach, r.back), int(s.hits[i].end)+cmp.Or(r.reach, r.ahead)
+	before := func(literals []uint16) bool {
+		for j := i - 1; j >= 0 && int(s.hits[j].start) >= from; j-- {
+			if slices.Contains(literals, s.hits[j].lit) {
+				return true
+			}
+		}
+		return false
+	}
+	after := func(literals []uint16) bool {
+		for j := i + 1; j < len(s.hits) && int(s.hits[j].start) < to; j++ {
+			if slices.Contains(literals, s.hits[j].lit) {
+				return true
+			}
+		}
+		return false
+	}
+	return (len(r.before) == 0 || before(r.before)) && (len(r.after) == 0 || after(r.after)) &&
+		(len(r.also) == 0 || before(r.also) || after(r.also))
+}
+
+// lowered is a copy of text with ASCII letters in lower case; it is good until
+// the next call.
+func (s *scanner) lowered(text []byte) []byte {
+	s.low = append(s.low[:0], text...)
+	for i, b := range s.low {
+		if 'A' <= b && b <= 'Z' {
+			s.low[i] = b + 'a' - 'A'
+		}
+	}
+	return s.low
 }
 
 // apply takes a match of rule n at [start, end) of a view: it becomes a finding
@@ -184,7 +248,10 @@ func (s *scanner) apply(v view, n uint16, start, end int) {
 		return
 	}
 	off := min(v.origin(start), max(0, len(s.text.Data)-1))
-	m := match{rule: r, data: v.data, start: start, end: end, in: s.regionAt(off), path: s.text.Path}
+	m := match{rule: r, data: v.data, start: start, end: end, path: s.text.Path}
+	if r.check != nil || r.place == inCode {
+		m.in = s.regionAt(off)
+	}
 	if v.depth == 0 && !s.fits(r, m.in, off) {
 		return
 	}
@@ -196,7 +263,7 @@ func (s *scanner) apply(v view, n uint16, start, end int) {
 		}
 	}
 	for _, k := range s.marks {
-		if k.rule == r && s.lineOf(k.off) == s.lineOf(off) {
+		if k.rule.id == r.id && s.lineOf(k.off) == s.lineOf(off) {
 			return
 		}
 	}
@@ -224,7 +291,7 @@ func (s *scanner) report(v view, r *rule, severity Severity, off int) {
 		f.Message += " (in " + v.via + ")"
 	}
 	if r.docs && v.depth == 0 {
-		down := s.lowered(off)
+		down := s.softened(off)
 		f.cited = down > 0
 		steps -= down
 	}
@@ -266,16 +333,18 @@ func (s *scanner) regionAt(off int) region {
 
 func lineStarts(data []byte) []int32 {
 	starts := []int32{0}
-	for i := 0; i < len(data); i++ {
-		n := bytes.IndexAny(data[i:], "\n\r")
-		if n < 0 {
-			break
+	if bytes.IndexByte(data, '\r') < 0 {
+		for at := 0; ; {
+			n := bytes.IndexByte(data[at:], '\n')
+			if n < 0 || at+n+1 == len(data) {
+				return starts
+			}
+			at += n + 1
+			starts = append(starts, int32(at))
 		}
-		i += n
-		if data[i] == '\r' && i+1 < len(data) && data[i+1] == '\n' {
-			i++
-		}
-		if i+1 < len(data) {
+	}
+	for i, b := range data[:max(0, len(data)-1)] {
+		if b == '\n' || b == '\r' && data[i+1] != '\n' {
 			starts = append(starts, int32(i+1))
 		}
 	}

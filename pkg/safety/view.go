@@ -2,7 +2,6 @@ package safety
 
 import (
 	"bytes"
-	"iter"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -34,22 +33,6 @@ func (v view) origin(off int) int {
 		return v.base + off
 	}
 	return v.base + v.steps[i-1].from + off - v.steps[i-1].at
-}
-
-// views yields the readings of a text, the plain one first.
-func views(text []byte, k kind) iter.Seq[view] {
-	return func(yield func(view) bool) {
-		plain := joined(text, k)
-		if !yield(view{data: plain}) {
-			return
-		}
-		if data, steps := normalised(plain); steps != nil {
-			if !yield(view{data: data, steps: steps}) {
-				return
-			}
-		}
-		decoded(plain, yield)
-	}
 }
 
 // joined is the text with shell lines put together: a line that ends in a

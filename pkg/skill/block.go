@@ -239,7 +239,7 @@ func (e *extent) add(text []byte) {
 			return
 		}
 		e.base, e.n, e.blank = indent, e.seen, false
-	case indent > e.base, text[0] == '-' && !e.blank && !isClosing(text), bytes.IndexByte([]byte(`{}[]"'`), text[0]) >= 0 && !e.blank:
+	case indent > e.base, isItem(text) && !e.blank, bytes.IndexByte([]byte(`{}[]"'`), text[0]) >= 0 && !e.blank:
 		e.n, e.blank = e.seen, false
 	case text[0] == '#':
 	default:
@@ -276,6 +276,11 @@ func isIndentedFence(text []byte) bool { return string(bytes.TrimSpace(text)) ==
 func startsBare(text []byte) bool {
 	key, _, ok := splitKey(trimRight(text))
 	return ok && (key == "name" || key == "description")
+}
+
+// isItem tells a line that starts an item of a list.
+func isItem(text []byte) bool {
+	return text[0] == '-' && (len(text) == 1 || text[1] == ' ' || text[1] == '\t')
 }
 
 func trimRight(text []byte) []byte { return bytes.TrimRight(text, " \t") }

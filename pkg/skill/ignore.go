@@ -69,9 +69,13 @@ func trimUnescaped(l string) string {
 	return l
 }
 
-// gitGlob escapes what means something to doublestar and nothing to git: braces
-// everywhere, and a ] that stands first in a class.
+// gitGlob escapes what means something to doublestar and nothing to git (braces
+// everywhere, a ] that stands first in a class) and spells out named classes.
 func gitGlob(l string) string {
+	if strings.Contains(l, "[:") {
+		l = strings.NewReplacer("[:alpha:]", "a-zA-Z", "[:digit:]", "0-9", "[:alnum:]", "a-zA-Z0-9", "[:upper:]", "A-Z",
+			"[:lower:]", "a-z", "[:xdigit:]", "0-9a-fA-F", "[:space:]", " \t", "[:blank:]", " \t").Replace(l)
+	}
 	l = strings.NewReplacer(`\\`, `\\`, `\{`, `\{`, `\}`, `\}`, "{", `\{`, "}", `\}`).Replace(l)
 	return strings.NewReplacer("[]", `[\]`, "[!]", `[!\]`, "[^]", `[^\]`).Replace(l)
 }

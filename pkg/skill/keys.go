@@ -67,7 +67,7 @@ func splitKey(text []byte) (key string, value int, ok bool) {
 }
 
 func plainKey(name []byte) bool {
-	if name[0] == '-' && (len(name) == 1 || name[1] == '-') {
+	if len(name) == 0 || name[0] == '-' && (len(name) == 1 || name[1] == '-') {
 		return false
 	}
 	for _, r := range string(name) {

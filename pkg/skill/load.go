@@ -131,7 +131,8 @@ func readFile(path string) ([]byte, error) {
 // is a link, whose own name says nothing about the skill. It is "" for a root
 // directory and where the path cannot be resolved.
 func FolderName(dir string) string {
-	base := filepath.Base(filepath.Clean(dir))
+	dir = filepath.Clean(dir) // a slash at the end would follow a link
+	base := filepath.Base(dir)
 	if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink == 0 && base != "." && base != ".." && base != string(filepath.Separator) {
 		return base
 	}

@@ -67,7 +67,7 @@ func (r *recovery) reach(lines []line, i, base int) int {
 		if indent == len(text) {
 			continue
 		}
-		item := text[indent] == '-' && indent == base && !isClosing(text)
+		item := indent == base && isItem(text[indent:])
 		closer := strings.IndexByte("}]", text[indent]) >= 0
 		if indent <= base && !item && !closer {
 			break

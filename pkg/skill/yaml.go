@@ -45,6 +45,10 @@ func (d *document) front() []byte {
 }
 
 func (d *document) decode() {
+	if d.simple() {
+		return
+	}
+	d.control()
 	root, ok := d.parse()
 	if !ok && d.block.reconsider(d.data) {
 		root, ok = d.parse()
@@ -57,6 +61,17 @@ func (d *document) decode() {
 		d.fromMapping(root)
 	default:
 		d.recover()
+	}
+}
+
+// control reports the first character that YAML does not allow.
+func (d *document) control() {
+	for i, l := range d.block.lines {
+		text := l.text(d.data)
+		if clean := printable(text); !bytes.Equal(clean, text) {
+			d.warn("yaml-control", d.block.firstLine+i, "there are control characters or line separators in the frontmatter; they are read as blanks", "remove them")
+			return
+		}
 	}
 }
 
@@ -128,12 +143,18 @@ func (d *document) fromMapping(root *yaml.Node) {
 		if i+2 < len(root.Content) {
 			next = min(max(root.Content[i+2].Line-1, at+1), len(b.lines))
 		}
+		if key = v.key(key); key == nil {
+			continue
+		}
 		f := Field{Key: key.Value, Value: v.of(root.Content[i+1], 0), Line: b.firstLine + at}
 		f.Start, f.End = d.span(at, next)
 		d.fields = append(d.fields, f)
 	}
 	if v.left < 0 {
 		d.warn("yaml-too-large", b.firstLine, "the frontmatter holds more values than are read", "keep it short")
+	}
+	if v.oddKey > 0 {
+		d.warn("yaml-key", b.firstLine+v.oddKey-1, "a key of a mapping is a list or mapping itself and is not read", "check the brackets")
 	}
 }
 
@@ -158,7 +179,10 @@ func (d *document) warn(code string, num int, msg, hint string) {
 }
 
 // values turns YAML nodes into plain Go values.
-type values struct{ left int }
+type values struct {
+	left   int // how many more values may be built
+	oddKey int // line of the first key that is no text
+}
 
 func (v *values) of(n *yaml.Node, depth int) any {
 	v.left--
@@ -175,16 +199,36 @@ func (v *values) of(n *yaml.Node, depth int) any {
 		}
 		return list
 	case yaml.MappingNode:
-		m := make(map[string]any, len(n.Content)/2)
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			m[n.Content[i].Value] = v.of(n.Content[i+1], depth+1)
-		}
-		return m
+		return v.mapping(n, depth)
 	}
 	if isNull(n) {
 		return nil
 	}
 	return n.Value
+}
+
+func (v *values) mapping(n *yaml.Node, depth int) map[string]any {
+	m := make(map[string]any, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if key := v.key(n.Content[i]); key != nil {
+			m[key.Value] = v.of(n.Content[i+1], depth+1)
+		}
+	}
+	return m
+}
+
+// key is the scalar that a key is; nil for a key that is none.
+func (v *values) key(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n.Kind == yaml.ScalarNode {
+		return n
+	}
+	if v.oddKey == 0 {
+		v.oddKey = n.Line
+	}
+	return nil
 }
 
 // isNull tells a plain scalar that is nothing or null. A quoted "null" is text.

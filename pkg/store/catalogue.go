@@ -18,16 +18,19 @@ const (
 	catalogueLock = "catalogue.lock"
 	// A catalogue is made anew when more journal than this is behind it, plus a
 	// part of its own size, so that big ones are not rewritten all the time.
-	tailLimit = 256 << 10
-	tailShare = 128
+	tailLimit = 128 << 10
+	tailShare = 256
 )
 
 func (s *Store) cataloguePath() string {
 	return filepath.Join(s.home, "index", "store", "catalogue")
 }
 
-// mapping is a file in memory. A nil mapping is closed.
-type mapping struct{ mem mmap.MMap }
+// mapping is a catalogue file in memory. A nil mapping is closed.
+type mapping struct {
+	mem  mmap.MMap
+	upTo position // of the journal
+}
 
 func (m *mapping) close() error {
 	if m == nil {
@@ -51,9 +54,10 @@ func openCatalogue(path string, j journal) (*mapping, *table, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("map catalogue: %w", err)
 	}
-	m := &mapping{mem}
+	m := &mapping{mem: mem}
 	t, err := openTable(mem)
 	if err == nil {
+		m.upTo = t.mark.pos
 		err = t.fits(j)
 	}
 	if err != nil {
@@ -78,7 +82,7 @@ func (t *table) fits(j journal) error {
 func (s *Store) tail() (int64, error) {
 	var from position
 	if s.cat != nil {
-		from = s.v.base.mark.pos
+		from = s.cat.upTo
 	}
 	segs, err := s.j.segments()
 	var n int64
@@ -95,7 +99,7 @@ func (s *Store) tail() (int64, error) {
 func (s *Store) tailIsLong() bool {
 	limit := int64(tailLimit)
 	if s.cat != nil {
-		limit += int64(len(s.v.base.data)) / tailShare
+		limit += int64(len(s.cat.mem)) / tailShare
 	}
 	n, err := s.tail()
 	return err == nil && n > limit

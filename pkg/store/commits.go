@@ -41,9 +41,7 @@ func (s *Store) complete(r *Record) {
 	r.Category = cmp.Or(r.Category, "workflow")
 	r.Visibility = cmp.Or(r.Visibility, "private")
 	for _, list := range []*[]string{&r.Tags, &r.ToolDependencies, &r.CriticalTools, &r.Lineage.ParentSkillIDs} {
-		if *list == nil {
-			*list = []string{}
-		}
+		*list = orEmpty(*list)
 	}
 	for _, t := range []*time.Time{&r.FirstSeen, &r.Lineage.CreatedAt} {
 		if t.IsZero() {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -17,55 +16,42 @@ import (
 // maxDiff is the size in bytes above which files are compared as binary ones.
 const maxDiff = 1 << 20
 
-// side is one of two sets of files that are compared.
-type side struct {
+// Side is one of two sets of files that are compared.
+type Side struct {
 	files map[string]TreeFile
 	read  func(f TreeFile) ([]byte, error)
 }
 
-// Diff is the change from version a to version b as a patch that git apply and
-// patch -p1 take; binary files are named only. An empty id stands for no files
-// at all. It is "" when the files are equal.
-func (s *Store) Diff(a, b string) (string, error) {
-	from, err := s.side(a)
-	if err != nil {
-		return "", fmt.Errorf("diff: %w", err)
-	}
-	to, err := s.side(b)
-	if err != nil {
-		return "", fmt.Errorf("diff: %w", err)
-	}
-	return diff(from, to)
+// FileDiff is the change of one file.
+type FileDiff struct {
+	Path   string
+	Change string // added, removed or modified
+	Binary bool
+	Patch  string // as git writes it; of a binary file it only says so
 }
 
-// DiffDir is the change from a version to a folder as it is on disk.
-func (s *Store) DiffDir(id, dir string) (string, error) {
-	from, err := s.side(id)
-	if err != nil {
-		return "", fmt.Errorf("diff: %w", err)
-	}
-	tree, err := Snapshot(dir)
-	if err != nil {
-		return "", fmt.Errorf("diff: %w", err)
-	}
-	return diff(from, side{byPath(tree.Files), func(f TreeFile) ([]byte, error) {
-		return os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Path)))
-	}})
-}
-
-func (s *Store) side(id string) (side, error) {
+// VersionSide is the files of a version. An empty id stands for no files at all.
+func (s *Store) VersionSide(id string) (Side, error) {
 	if id == "" {
-		return side{}, nil
+		return Side{}, nil
 	}
 	rec, ok, err := s.Record(id)
 	if err != nil {
-		return side{}, err
+		return Side{}, err
 	}
 	if !ok {
-		return side{}, fmt.Errorf("record %q: %w", id, ErrNotFound)
+		return Side{}, fmt.Errorf("record %q: %w", id, ErrNotFound)
 	}
 	files, err := s.TreeFiles(rec.Lineage.Tree)
-	return side{byPath(files), func(f TreeFile) ([]byte, error) { return s.ReadObject(f.SHA256) }}, err
+	return Side{byPath(files), func(f TreeFile) ([]byte, error) { return s.ReadObject(f.SHA256) }}, err
+}
+
+// DiskSide is the files of the skill in a folder as they are now.
+func DiskSide(dir string) (Side, error) {
+	tree, err := Snapshot(dir)
+	return Side{byPath(tree.Files), func(f TreeFile) ([]byte, error) {
+		return os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Path)))
+	}}, err
 }
 
 func byPath(files []TreeFile) map[string]TreeFile {
@@ -76,62 +62,93 @@ func byPath(files []TreeFile) map[string]TreeFile {
 	return out
 }
 
-func diff(from, to side) (string, error) {
-	paths := maps.Clone(from.files)
-	if paths == nil {
-		paths = map[string]TreeFile{}
-	}
-	maps.Copy(paths, to.files)
-	var out strings.Builder
-	var errs []error
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		a, inA := from.files[path]
-		b, inB := to.files[path]
-		if inA && inB && a.SHA256 == b.SHA256 && a.Mode == b.Mode {
-			continue
-		}
-		var before, after []byte
-		var errA, errB error
-		if inA {
-			before, errA = from.read(a)
-		}
-		if inB {
-			after, errB = to.read(b)
-		}
-		errs = append(errs, errA, errB)
-		fileDiff(&out, path, a.Mode, b.Mode, before, after)
-	}
-	if err := errors.Join(errs...); err != nil {
+// Diff is the change from version a to version b as one patch for git apply or
+// patch -p1; binary files are only named in it. It is "" when they are equal.
+func (s *Store) Diff(a, b string) (string, error) {
+	from, err := s.VersionSide(a)
+	if err != nil {
 		return "", fmt.Errorf("diff: %w", err)
 	}
-	return out.String(), nil
+	to, err := s.VersionSide(b)
+	if err != nil {
+		return "", fmt.Errorf("diff: %w", err)
+	}
+	files, err := Compare(from, to)
+	var out strings.Builder
+	for _, f := range files {
+		out.WriteString(f.Patch)
+	}
+	return out.String(), err
 }
 
-// fileDiff writes the change of one file; an empty mode means no file.
-func fileDiff(out *strings.Builder, path, modeA, modeB string, before, after []byte) {
+// Compare lists the files that differ, sorted by path.
+func Compare(from, to Side) ([]FileDiff, error) {
+	paths := map[string]TreeFile{}
+	maps.Copy(paths, from.files)
+	maps.Copy(paths, to.files)
+	var out []FileDiff
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		a, b := from.files[path], to.files[path]
+		if a.SHA256 == b.SHA256 && a.Mode == b.Mode {
+			continue
+		}
+		before, err := from.content(a)
+		if err != nil {
+			return nil, fmt.Errorf("diff: %w", err)
+		}
+		after, err := to.content(b)
+		if err != nil {
+			return nil, fmt.Errorf("diff: %w", err)
+		}
+		out = append(out, fileDiff(path, a.Mode, b.Mode, before, after))
+	}
+	return out, nil
+}
+
+// content is nil for a file that the side does not have.
+func (s Side) content(f TreeFile) ([]byte, error) {
+	if f.Path == "" {
+		return nil, nil
+	}
+	return s.read(f)
+}
+
+// DiffFile is the change of the content of one file.
+func DiffFile(path string, before, after []byte) FileDiff {
+	return fileDiff(path, modePlain, modePlain, before, after)
+}
+
+// fileDiff is the change of one file; an empty mode means no file.
+func fileDiff(path, modeA, modeB string, before, after []byte) FileDiff {
+	d := FileDiff{Path: path, Change: "modified", Binary: isBinary(before) || isBinary(after)}
+	var out strings.Builder
 	a, b := quotePath("a/"+path), quotePath("b/"+path)
-	fmt.Fprintf(out, "diff --git %s %s\n", a, b)
+	fmt.Fprintf(&out, "diff --git %s %s\n", a, b)
 	switch {
 	case modeA == "":
-		fmt.Fprintf(out, "new file mode %s\n", gitMode(modeB))
+		d.Change = "added"
+		fmt.Fprintf(&out, "new file mode %s\n", gitMode(modeB))
 		a = "/dev/null"
 	case modeB == "":
-		fmt.Fprintf(out, "deleted file mode %s\n", gitMode(modeA))
+		d.Change = "removed"
+		fmt.Fprintf(&out, "deleted file mode %s\n", gitMode(modeA))
 		b = "/dev/null"
 	case modeA != modeB:
-		fmt.Fprintf(out, "old mode %s\nnew mode %s\n", gitMode(modeA), gitMode(modeB))
+		fmt.Fprintf(&out, "old mode %s\nnew mode %s\n", gitMode(modeA), gitMode(modeB))
 	}
-	if bytes.Equal(before, after) {
-		return
+	switch {
+	case bytes.Equal(before, after):
+	case d.Binary:
+		// Without a line between them git apply takes the next one for a header.
+		fmt.Fprintf(&out, "index %.7s..%.7s\nBinary files %s and %s differ\n", sumOf(before), sumOf(after), a, b)
+	default:
+		old := string(before)
+		// The edits come from these two texts, so they are consistent.
+		text, _ := udiff.ToUnified(label(a), label(b), old, udiff.Lines(old, string(after)), udiff.DefaultContextLines)
+		out.WriteString(text)
 	}
-	if isBinary(before) || isBinary(after) {
-		fmt.Fprintf(out, "Binary files %s and %s differ\n", a, b)
-		return
-	}
-	old := string(before)
-	// The edits come from these two texts, so they are consistent.
-	text, _ := udiff.ToUnified(label(a), label(b), old, udiff.Lines(old, string(after)), udiff.DefaultContextLines)
-	out.WriteString(text)
+	d.Patch = out.String()
+	return d
 }
 
 func gitMode(mode string) string { return "10" + mode }

@@ -21,8 +21,11 @@ func (s *Store) RecordAnalysis(ctx context.Context, a Analysis) (recorded bool, 
 	if a.Timestamp.IsZero() {
 		a.Timestamp = now
 	}
-	a.ToolIssues = slices.Concat([]string{}, a.ToolIssues)
-	a.EvolutionSuggestions = slices.Concat([]Suggestion{}, a.EvolutionSuggestions)
+	a.ToolIssues = orEmpty(a.ToolIssues)
+	a.EvolutionSuggestions = orEmpty(slices.Clone(a.EvolutionSuggestions))
+	for i := range a.EvolutionSuggestions {
+		a.EvolutionSuggestions[i].TargetSkills = orEmpty(a.EvolutionSuggestions[i].TargetSkills)
+	}
 	judged, seen := []Judgment{}, map[string]bool{}
 	for _, j := range a.SkillJudgments {
 		if !validID(j.SkillID) {
@@ -49,6 +52,7 @@ func (s *Store) RecordProcessed(ctx context.Context, p Processed) error {
 	if err := checkKey("task id", p.TaskID); err != nil {
 		return err
 	}
+	p.Outcomes = orEmpty(p.Outcomes)
 	return s.record(ctx, &event{Op: opProcessed, Processed: &p})
 }
 
@@ -85,7 +89,16 @@ func (s *Store) RecordAttempt(ctx context.Context, a Attempt) error {
 			return fmt.Errorf("record attempt: %w: target %.80q", ErrInvalid, target)
 		}
 	}
+	a.Targets = orEmpty(a.Targets)
 	return s.record(ctx, &event{Op: opAttempt, Attempt: &a})
+}
+
+// orEmpty makes an empty list of a nil one, so that JSON has no null for it.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }
 
 // checkKey refuses what cannot be a key of the fold.

@@ -27,7 +27,10 @@ const (
 	nul = "\x00"
 	// overLimit is how many changed keys are kept beside a table before they
 	// are merged into a new one; it bounds the memory of a first reading.
-	overLimit = 1 << 16
+	overLimit = 1 << 17
+	// idleLimit is how many may stay beside it when all has been read: looking
+	// for a prefix looks at each.
+	idleLimit = 1 << 12
 )
 
 // view is the journal folded into keys and values: a table and what has
@@ -35,13 +38,14 @@ const (
 type view struct {
 	base *table            // may be nil
 	over map[string][]byte // nil value: removed
-	tx   map[string][]byte // changes that may still be dropped; nil outside
+	tx   map[string][]byte // changes that may still be dropped
+	inTx bool
 	mark watermark
 	err  error // errDamaged when the table turned out to be
 }
 
 func newView(base *table) *view {
-	v := &view{base: base, over: map[string][]byte{}}
+	v := &view{base: base, over: map[string][]byte{}, tx: map[string][]byte{}}
 	if base != nil {
 		v.mark = base.mark
 	}
@@ -75,7 +79,7 @@ func (v *view) set(key string, value []byte) {
 func (v *view) remove(key string) { v.put(key, nil) }
 
 func (v *view) put(key string, value []byte) {
-	if v.tx != nil {
+	if v.inTx {
 		v.tx[key] = value
 		return
 	}
@@ -83,13 +87,14 @@ func (v *view) put(key string, value []byte) {
 }
 
 // begin starts a change that end keeps or drops.
-func (v *view) begin() { v.tx = map[string][]byte{} }
+func (v *view) begin() { v.inTx = true }
 
 func (v *view) end(keep bool) {
 	if keep {
 		maps.Copy(v.over, v.tx)
 	}
-	v.tx = nil
+	clear(v.tx)
+	v.inTx = false
 }
 
 // scan calls fn for the keys that start with prefix, ascending, until it
@@ -170,6 +175,9 @@ func (v *view) writeTo(w *tableWriter) error {
 // compact merges what has changed into a new table in memory.
 func (v *view) compact() error {
 	var buf bytes.Buffer
+	if v.base != nil {
+		buf.Grow(len(v.base.data) + 128*len(v.over))
+	}
 	w, err := newTableWriter(&buf)
 	if err != nil {
 		return err

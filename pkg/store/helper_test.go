@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,6 +18,8 @@ import (
 // The test binary runs itself as a separate process: with helperEnv set it
 // does one thing to a store instead of running tests.
 const helperEnv = "STORE_TEST_HELPER"
+
+var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) {
 	if os.Getenv(helperEnv) != "" {

@@ -203,6 +203,9 @@ func (s *Store) replay() error {
 	if err == nil {
 		err = s.j.replay(&mark.pos, s.v.line)
 	}
+	if err == nil && len(s.v.over) > idleLimit {
+		err = s.v.compact()
+	}
 	if err == nil {
 		mark.tail, err = s.j.tailSum(mark.pos)
 	}

@@ -188,6 +188,22 @@ func TestRecordsRoundTrip(t *testing.T) {
 	}
 }
 
+// LB-01: no prefix of a record can be read, and none is a panic.
+func TestRecordsCutOff(t *testing.T) {
+	for _, rec := range examples() {
+		line, err := jsonl.Marshal(rec.Typed())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range len(line) {
+			back := reflect.New(reflect.TypeOf(rec))
+			if err := jsonl.Unmarshal(line[:n], back.Interface()); err == nil || !back.Elem().IsZero() {
+				t.Fatalf("%T: got %v, %+v for %q", rec, err, back.Elem(), line[:n])
+			}
+		}
+	}
+}
+
 func TestRows(t *testing.T) {
 	for _, rec := range examples() {
 		if got, want := len(rec.Cells()), len(rec.Columns()); got != want {

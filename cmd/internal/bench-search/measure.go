@@ -121,30 +121,34 @@ func (b *bench) task(r *rand.Rand) string {
 	}
 }
 
-// change times how long it takes to see that nothing changed, and how much longer to take in one changed folder.
-func (b *bench) change(f *figures) error {
-	opened := func() time.Duration {
-		start := time.Now()
+// change times how long it takes to see that nothing changed, and how long to take in one changed folder once it was noticed.
+func (b *bench) change(f *figures) (failed error) {
+	opened := func() (took time.Duration) {
 		x, err := b.open()
 		if err != nil {
-			panic(err)
+			failed = err
+			return 0
 		}
 		defer x.Close()
-		return time.Since(start)
+		return x.Took()
 	}
-	f.Notice = median(20, 3, opened)
+	f.Notice = median(20, 3, func() time.Duration {
+		start := time.Now()
+		opened()
+		return time.Since(start)
+	})
 	i := 0
-	f.Change = median(20, 3, func() time.Duration {
+	f.Change = median(30, 3, func() time.Duration {
 		i++
 		file := filepath.Join(b.root, fmt.Sprintf("skill-%06d", i), "SKILL.md")
 		text := fmt.Sprintf("%s\nchanged %d\n", b.texts[i], i)
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			panic(err)
+			failed = err
 		}
 		time.Sleep(60 * time.Millisecond) // let the stamp be trusted, so that the next round has only its own change
 		return opened()
-	}) - f.Notice
-	return nil
+	})
+	return failed
 }
 
 // cold times whole processes.
@@ -153,7 +157,8 @@ func (b *bench) cold(f *figures) error {
 	var failed error
 	process := func(flags ...string) func() time.Duration {
 		return func() time.Duration {
-			args := append([]string{"--skill-dirs", b.root, strings.Join(b.words(r, 6), " ")}, flags...)
+			args := append([]string{"--skill-dirs", b.root}, flags...)
+			args = append(args, "--", strings.Join(b.words(r, 6), " "))
 			cmd := exec.Command(filepath.Join(b.bin, "openspace-search"), args...)
 			cmd.Env = append(os.Environ(), "OPENSPACE_HOME="+b.home)
 			start := time.Now()

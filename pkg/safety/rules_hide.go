@@ -1,0 +1,46 @@
+package safety
+
+const toldPeople = `(?:the |your |our |any )?(?:users?|humans?|owners?|operators?|victims?|anyone|customers?)`
+
+// hideRules find orders to keep something from the user, in three rows.
+var hideRules = []rule{
+	{
+		id: "hide-from-user", flag: FlagInjection, severity: High, docs: true, check: concealment,
+		lits: []string{
+			"not tell", "not inform", "not notify", "not mention", "not reveal", "not disclose", "not show", "not report", "not alert", "not warn", "not let",
+			"not log", "not explain", "not display", "not discuss", "not acknowledge", "not ever", "not directly", "not explicitly",
+			"n't tell", "n't inform", "n't notify", "n't mention", "n't reveal", "n't disclose", "n't show", "n't report", "n't alert", "n't warn", "n't let",
+			"n't log", "n't explain", "n't display", "n't discuss", "n’t tell", "n’t inform", "n’t notify", "n’t mention", "n’t reveal", "n’t show",
+			"never tell", "never inform", "never notify", "never mention", "never reveal", "never disclose", "never show", "never report", "never alert", "never warn",
+			"never let", "never log", "never explain", "never display", "never discuss", "never acknowledge", "never ever", "under any circumstances",
+			"avoid telling", "avoid informing", "avoid mentioning", "avoid revealing", "avoid showing", "avoid alerting",
+			"no need to tell", "no need to inform", "no need to mention", "no need to notify",
+			"without telling", "without informing", "without notifying", "without alerting", "without warning", "without mentioning", "without showing", "without revealing",
+		},
+		after: []string{"user", "human", "owner", "operator", "anyone", "customer", "victim", "response", "output", "conversation", "summary", "chat", "reply", "this ", "these "},
+		back:  10, ahead: 90,
+		expr: `\b(?:do not|don['’]?t|never|must not|mustn't|should not|shouldn't|avoid|no need to|without)\s+(?:(?:ever|directly|explicitly|under any circumstances)\s+)?(?:tell(?:ing)?|inform(?:ing)?|notify(?:ing)?|alert(?:ing)?|warn(?:ing)?|let(?:ting)?)\s+` + toldPeople + `\b` +
+			`|\b(?:do not|don['’]?t|never|must not|should not|avoid|without)\s+(?:(?:ever|directly|explicitly)\s+)?(?:mention(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|show(?:ing)?|report(?:ing)?|log(?:ging)?|explain(?:ing)?|display(?:ing)?|discuss(?:ing)?|acknowledg(?:e|ing))\s+(?:(?:this|that|it|these|the|any|about|of|existence|presence)\s+)*(?:(?:step|url|action|behaviou?r|process|instruction|fact|skill|request|upload|call|command|operation|activity|verification|check|section|rule|file|tool|data|transfer|connection|sync)s?\s+)?(?:(?:to|with|in)\s+)?(?:(?:the |your )?(?:user|human|owner|operator|response|output|conversation|summary|chat|reply|anyone)s?\b)` +
+			`|\b(?:do not|don['’]?t|never|must not|should not)\s+(?:mention|reveal|disclose|discuss|acknowledge)\s+(?:this|these)\s+(?:step|url|action|behaviou?r|process|instruction|skill|request|section|rule|to\b|in\b|part)`,
+		message: "tells the model to hide something from its user",
+	},
+	{
+		id: "hide-from-user", flag: FlagInjection, severity: High, docs: true, check: concealment,
+		lits: []string{"must not know", "should not know", "must not see", "should not see", "not need to know", "n't need to know", "not be aware", "n't be aware", "must not notice", "should not notice",
+			"will not notice", "won't notice", "not be told", "not be informed", "not be notified", "must never know", "must never see", "should never know", "should never see", "invisible to"},
+		back: 24, ahead: 40,
+		expr: `\b(?:users?|humans?|owners?|they)\s+(?:must|should|shall|need|does|do)(?: not|n't|n’t| never)\s+(?:need to\s+)?(?:know about|know that|see this|see the|notice|be aware|be told|be informed|be notified|find out|reali[sz]e)\b` +
+			`|\b(?:users?|humans?|owners?)\s+(?:will not|won't) notice\b|\binvisible to ` + toldPeople + `\b`,
+		message: "tells the model to hide something from its user",
+	},
+	{
+		id: "hide-from-user", flag: FlagInjection, severity: High, docs: true, check: concealment,
+		lits:  []string{"hide this", "hide it", "hide these", "hide that", "hide all", "hide any", "hide the fact", "conceal", "keep this", "keep these", "keep that", "mask this", "mask the", "without the user", "without user", "without their", "without any user", "without the human", "without the owner"},
+		after: []string{"user", "human", "owner", "operator", "anyone", "secret", "hidden", "knowledge", "knowing", "consent", "awareness"},
+		back:  2, ahead: 90,
+		expr: `\b(?:hide|conceal|keep|mask)\s+(?:this|it|these|that|the|all|any)\b[^.\n]{0,50}?\b(?:from|secret from|invisible to)\s+` + toldPeople + `\b` +
+			`|\bkeep (?:this|these)(?: \w+)? (?:secret|hidden)\b` +
+			`|\bwithout (?:the |their |any )?(?:(?:user|human|owner)(?:['’]s|s['’])?\s+)?(?:knowledge|knowing|noticing|consent|awareness|being aware|reali[sz]ing)\b`,
+		message: "tells the model to hide something from its user",
+	},
+}

@@ -1,0 +1,106 @@
+package store_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openspace-dev/openspace/pkg/store"
+)
+
+// age makes a file look old enough for gc.
+func age(t *testing.T, paths ...string) {
+	t.Helper()
+	old := time.Now().Add(-2 * time.Hour)
+	for _, path := range paths {
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// objects lists the objects of a store.
+func objects(t *testing.T, home string) []string {
+	t.Helper()
+	out, err := filepath.Glob(filepath.Join(home, "store/objects/??/*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestGC(t *testing.T) {
+	w := newWorld(t)
+	knownFolder(t, w)
+	s := open(t, w.home)
+	kept := objects(t, w.home)
+	garbage(t, w)
+	young := s.ObjectPath(strings.Repeat("cd", 32))
+	writeFile(t, young, "young")
+	writeFile(t, filepath.Join(w.root, ".os-stage-mine/x"), "not made by the store")
+	age(t, kept...)
+	age(t, filepath.Join(w.root, ".os-stage-mine"))
+
+	want := store.Collected{Objects: 1, Bytes: 7, Temps: 1, Folders: 1, Kept: len(kept) + 1}
+	for _, dryRun := range []bool{true, false} {
+		got, err := s.GC(t.Context(), dryRun)
+		if err != nil || got != want {
+			t.Errorf("dry run %v: got %+v, %v, want %+v", dryRun, got, err, want)
+		}
+	}
+	if got, err := s.GC(t.Context(), false); err != nil || got != (store.Collected{Kept: want.Kept}) {
+		t.Errorf("got %+v, %v from a second time, want nothing to do", got, err)
+	}
+	if !exists(young) || !exists(filepath.Join(w.root, ".os-stage-mine")) {
+		t.Error("got more removed than there was to")
+	}
+	wantStatus(t, s, w.dir, store.Clean)
+	checkSound(t, s)
+}
+
+func TestGCAfterDelete(t *testing.T) {
+	s, dir, first := fixture(t)
+	writeFile(t, filepath.Join(dir, "SKILL.md"), text("pdf", "two"))
+	second := register(t, s, dir).Record
+	age(t, objects(t, s.Home())...)
+	if got, err := s.GC(t.Context(), false); err != nil || got.Objects != 0 || got.Kept != 4 {
+		t.Errorf("got %+v, %v, want both versions kept", got, err)
+	}
+	if err := s.Commit(t.Context(), nil, store.Delete(second.SkillID)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.GC(t.Context(), false); err != nil || got.Objects != 2 || got.Kept != 2 {
+		t.Errorf("got %+v, %v, want the objects of the deleted version gone", got, err)
+	}
+	if _, err := s.TreeFiles(first.Lineage.Tree); err != nil {
+		t.Errorf("got %v for the tree that is left", err)
+	}
+}
+
+// An object that is stored again is young again, also when it was there.
+func TestGCSparesWhatIsUsedAgain(t *testing.T) {
+	s, dir, head := fixture(t)
+	age(t, objects(t, s.Home())...)
+	if err := s.Commit(t.Context(), nil, store.Delete(head.SkillID)); err != nil {
+		t.Fatal(err)
+	}
+	register(t, s, dir)
+	if got, err := s.GC(t.Context(), false); err != nil || got.Objects != 0 {
+		t.Errorf("got %+v, %v, want nothing removed", got, err)
+	}
+	checkSound(t, s)
+}
+
+func TestGCWithoutStore(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	for _, dryRun := range []bool{true, false} {
+		if got, err := open(t, home).GC(t.Context(), dryRun); err != nil || got != (store.Collected{}) {
+			t.Errorf("got %+v, %v, want nothing", got, err)
+		}
+	}
+	if exists(home) {
+		t.Error("got a store where there was none")
+	}
+}
