@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	sealDocs   = 256     // documents that wait at most until they are indexed without being searched for
-	sealBytes  = 4 << 20 // the same, bytes of their texts
+	sealDocs   = 256     // so many documents that wait are worth a segment
+	sealBytes  = 4 << 20 // so many bytes of their texts do not wait any longer
 	fileDocs   = 2048    // segments from this size on are files
 	fullDocs   = 16384   // segments from this size on are not merged any more
 	mergeCount = 8       // segments of about one size that become one
@@ -166,14 +166,15 @@ func (c *Collection) Len() int {
 	return n
 }
 
-// Add takes in a document, in the place of the one that has the label so far. The error is that of indexing documents that were waiting.
+// Add takes in a document, in the place of the one that has the label so far. Documents wait until the next Search or Tend; when very many
+// do, Add indexes them, and the error is that of it.
 func (c *Collection) Add(label uint32, d Document) error {
 	c.mu.Lock()
 	c.remove(label)
 	c.fresh = append(c.fresh, labelled{label, d})
 	c.put(label, spot{nil, uint32(len(c.fresh))})
 	c.bytes += len(d.Body)
-	due := len(c.fresh) >= sealDocs || c.bytes >= sealBytes
+	due := len(c.fresh) >= 4*sealDocs || c.bytes >= sealBytes
 	c.mu.Unlock()
 	if !due {
 		return nil
@@ -265,9 +266,17 @@ func mergeSegment(sources []source, keep func(src, doc int) bool) (*segment, []b
 	return seg, data, err
 }
 
-// Tend merges segments that have become many or mostly dead and writes the large ones to disk. It is for a goroutine of its own; searching and
-// adding go on meanwhile.
+// Tend indexes documents that wait when they are many, merges segments that have become many or mostly dead, and writes the large ones to disk. It is for a
+// goroutine of its own; searching and adding go on meanwhile.
 func (c *Collection) Tend() error {
+	c.mu.RLock()
+	due := len(c.fresh) >= sealDocs
+	c.mu.RUnlock()
+	if due {
+		if err := c.seal(); err != nil {
+			return err
+		}
+	}
 	c.merging.Lock()
 	defer c.merging.Unlock()
 	for {
