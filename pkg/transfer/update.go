@@ -65,10 +65,11 @@ func (d *Downloader) Pin(ctx context.Context, dir string, on bool) (wire.Result,
 
 // newer is what a registry has in the line of an installed skill.
 type newer struct {
-	id    string // of the installed one
-	ours  string // newest version of the same publisher
-	any   string // newest version of anybody
-	notes []string
+	id          string // of the installed one
+	fingerprint string // of its content, if the registry says
+	ours        string // newest version of the same publisher
+	any         string // newest version of anybody
+	notes       []string
 }
 
 // look asks the registry for newer versions of what a folder holds.
@@ -106,7 +107,7 @@ func (n *newer) pick(v api.Versions) {
 	seen := false
 	for _, r := range v.Items {
 		if r.RecordID == n.id {
-			seen = true
+			seen, n.fingerprint = true, r.Fingerprint
 		} else if seen && r.Deprecated == "" && r.RecordID != "" {
 			n.any = r.RecordID
 		}
@@ -150,7 +151,7 @@ func (d *Downloader) Update(ctx context.Context, dir string) (wire.Imported, err
 		res.LatestSkillID = n.any
 		return res, err
 	}
-	if err := d.untouched(dir, n.id); err != nil {
+	if err := d.untouched(dir, n); err != nil {
 		return wire.Imported{}, err
 	}
 	c, err := d.fetch(ctx, want)
@@ -169,29 +170,36 @@ func (d *Downloader) stays(status, id, dir string, err error, notes ...string) (
 	return res, err
 }
 
-// untouched refuses a folder that holds something else than what came from the registry as id.
-func (d *Downloader) untouched(dir, id string) error {
+// untouched refuses a folder that holds something else than what came from the registry.
+func (d *Downloader) untouched(dir string, n newer) error {
 	if d.Force {
 		return nil
 	}
-	tree, err := store.Snapshot(dir)
-	if err != nil {
+	same, err := d.holds(dir, n)
+	if err != nil || same {
 		return err
-	}
-	rec, ok, err := d.Store.HeadAt(dir)
-	if err == nil && !ok {
-		rec, ok, err = d.Store.Record(id)
-	}
-	if err != nil {
-		return err
-	}
-	if ok && rec.Lineage.Tree == tree.Hash && (rec.SkillID == id || rec.Lineage.Restores == id) {
-		return nil
 	}
 	e := wire.Errorf(wire.Exists, "the skill in %q was changed here", dir).
 		WithHint("openspace-download-skill --diff shows the difference; --force keeps the change as a version in the store and updates")
-	e.SkillID, e.Path = id, dir
+	e.SkillID, e.Path = n.id, dir
 	return e
+}
+
+// holds tells whether a folder has the content of the installed version: by the store, and where that does not know it by the registry.
+func (d *Downloader) holds(dir string, n newer) (bool, error) {
+	rec, ok, err := d.Store.HeadAt(dir)
+	if err == nil && !ok {
+		rec, ok, err = d.Store.Record(n.id)
+	}
+	if err != nil {
+		return false, err
+	}
+	if !ok {
+		p, err := Pack(dir, d.Limits)
+		return err == nil && p.Fingerprint == n.fingerprint, err
+	}
+	tree, err := store.Snapshot(dir)
+	return tree.Hash == rec.Lineage.Tree && (rec.SkillID == n.id || rec.Lineage.Restores == n.id), err
 }
 
 // Diff returns what Update with AnyOwner would change, file by file. Nothing is changed.
