@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/openspace-dev/openspace/pkg/api"
 	"github.com/openspace-dev/openspace/pkg/cloud"
@@ -52,11 +51,9 @@ type Downloader struct {
 	Download
 	origins   origins
 	installed *installed
-	slots     chan struct{}
+	slots     slots
+	busy      keyed // ids and folders under way
 	placing   *group[store.Placement, store.Placed]
-
-	mu   sync.Mutex
-	busy map[string]chan struct{} // ids under way
 }
 
 // NewDownloader returns a Downloader; it reads and writes nothing yet.
@@ -64,48 +61,11 @@ func NewDownloader(d Download) *Downloader {
 	o := newOrigins(d.Store)
 	return &Downloader{
 		Download: d, origins: o, installed: &installed{root: d.Root, origins: o, names: map[string]bool{}},
-		slots: make(chan struct{}, max(1, d.Jobs)), busy: map[string]chan struct{}{},
+		slots: newSlots(d.Jobs),
 		placing: &group[store.Placement, store.Placed]{work: func(ps []store.Placement) []store.Placed {
 			// What has come this far is finished even when the run is interrupted.
 			return d.Store.Place(context.Background(), ps)
 		}},
-	}
-}
-
-// alone keeps others from working on the same id until release.
-func (d *Downloader) alone(ctx context.Context, id string) (release func(), err error) {
-	for {
-		d.mu.Lock()
-		other, busy := d.busy[id]
-		if !busy {
-			mine := make(chan struct{})
-			d.busy[id] = mine
-			d.mu.Unlock()
-			return func() {
-				d.mu.Lock()
-				delete(d.busy, id)
-				d.mu.Unlock()
-				close(mine)
-			}, nil
-		}
-		d.mu.Unlock()
-		select {
-		case <-other:
-		case <-ctx.Done():
-			return nil, canceled(ctx)
-		}
-	}
-}
-
-func canceled(ctx context.Context) error { return wire.Errorf(wire.Canceled, "%w", context.Cause(ctx)) }
-
-// slot waits for one of Jobs places.
-func (d *Downloader) slot(ctx context.Context) (release func(), err error) {
-	select {
-	case d.slots <- struct{}{}:
-		return func() { <-d.slots }, nil
-	case <-ctx.Done():
-		return nil, canceled(ctx)
 	}
 }
 
@@ -114,7 +74,7 @@ func (d *Downloader) Import(ctx context.Context, id string) (wire.Imported, erro
 	if !skill.ValidID(id) {
 		return wire.Imported{}, wire.Errorf(wire.Invalid, "%q cannot be the id of a skill", id)
 	}
-	release, err := d.alone(ctx, id)
+	release, err := d.busy.alone(ctx, id)
 	if err != nil {
 		return wire.Imported{}, err
 	}
@@ -142,7 +102,7 @@ func (d *Downloader) ImportArchive(ctx context.Context, path string) (wire.Impor
 	if err != nil {
 		return wire.Imported{}, err
 	}
-	release, err := d.alone(ctx, c.id)
+	release, err := d.busy.alone(ctx, c.id)
 	if err != nil {
 		return wire.Imported{}, errors.Join(err, c.close())
 	}
@@ -211,7 +171,7 @@ func (c *candidate) close() error {
 
 // fetch brings a skill from the registry.
 func (d *Downloader) fetch(ctx context.Context, id string) (*candidate, error) {
-	release, err := d.slot(ctx)
+	release, err := d.slots.take(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +217,7 @@ func missing(err error, id string) error {
 
 // open reads an archive on disk.
 func (d *Downloader) open(ctx context.Context, path string) (*candidate, error) {
-	release, err := d.slot(ctx)
+	release, err := d.slots.take(ctx)
 	if err != nil {
 		return nil, err
 	}

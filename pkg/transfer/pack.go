@@ -1,6 +1,8 @@
 package transfer
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -139,4 +141,17 @@ func (p *Package) Secrets() []safety.Finding {
 		}
 	}
 	return found
+}
+
+// FileRecords lists the files of a plan, then everything that stays where it is and why.
+func (p *Plan) FileRecords() []wire.File {
+	var out []wire.File
+	for _, f := range p.Package.Files {
+		sum := sha256.Sum256(f.Data)
+		out = append(out, wire.File{Path: f.Path, SkillDir: p.Package.Dir, SizeBytes: int64(len(f.Data)), Mode: mode(f.Exec), SHA256: hex.EncodeToString(sum[:])})
+	}
+	for _, l := range p.Package.LeftOut {
+		out = append(out, wire.File{Path: l.Path, SkillDir: p.Package.Dir, LeftOut: l.Reason})
+	}
+	return out
 }

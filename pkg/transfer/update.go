@@ -84,7 +84,7 @@ func (d *Downloader) look(ctx context.Context, dir string) (newer, error) {
 	if d.Client == nil {
 		return newer{}, wire.Errorf(wire.Usage, "no registry")
 	}
-	release, err := d.slot(ctx)
+	release, err := d.slots.take(ctx)
 	if err != nil {
 		return newer{}, err
 	}
@@ -122,7 +122,7 @@ func (n *newer) pick(v api.Versions) {
 
 // Update brings an installed skill to its newest version.
 func (d *Downloader) Update(ctx context.Context, dir string) (wire.Imported, error) {
-	release, err := d.alone(ctx, dir)
+	release, err := d.busy.alone(ctx, dir)
 	if err != nil {
 		return wire.Imported{}, err
 	}

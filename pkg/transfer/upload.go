@@ -30,8 +30,7 @@ type Upload struct {
 	Store  *store.Store
 	Jobs   int // how many folders are sent at once
 
-	Visibility  string   // api.Public, api.Private or api.Group
-	Groups      []string // of a group's skill
+	Groups      []string // who may see a group's skill
 	Said        Said
 	SignKey     ed25519.PrivateKey // nil: unsigned
 	AllowSecret bool
@@ -44,14 +43,15 @@ type Upload struct {
 type Uploader struct {
 	Upload
 	origins  origins
-	slots    chan struct{}
+	slots    slots
+	busy     keyed
 	adopting *group[store.Adoption, error]
 }
 
 // NewUploader returns an Uploader.
 func NewUploader(u Upload) *Uploader {
 	return &Uploader{
-		Upload: u, origins: newOrigins(u.Store), slots: make(chan struct{}, max(1, u.Jobs)),
+		Upload: u, origins: newOrigins(u.Store), slots: newSlots(u.Jobs),
 		adopting: &group[store.Adoption, error]{work: func(as []store.Adoption) []error {
 			return u.Store.Adopt(context.Background(), as)
 		}},
@@ -67,15 +67,15 @@ type Plan struct {
 }
 
 // Plan reads a folder, settles what would be told about it and checks it. Nothing is changed.
-func (u *Uploader) Plan(ctx context.Context, dir string) (*Plan, error) {
-	p, err := u.plan(ctx, dir, true)
+func (u *Uploader) Plan(ctx context.Context, dir, visibility string) (*Plan, error) {
+	p, err := u.plan(ctx, dir, visibility, true)
 	if err == nil {
 		p.Result.Status = StatusDryRun
 	}
 	return p, err
 }
 
-func (u *Uploader) plan(ctx context.Context, dir string, look bool) (*Plan, error) {
+func (u *Uploader) plan(ctx context.Context, dir, visibility string, look bool) (*Plan, error) {
 	dir, err := store.Canonical(dir)
 	if err != nil {
 		return nil, wire.Errorf(wire.NotFound, "%w", err)
@@ -84,7 +84,7 @@ func (u *Uploader) plan(ctx context.Context, dir string, look bool) (*Plan, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := u.checkSecrets(pack); err != nil {
+	if err := u.CheckSecrets(pack); err != nil {
 		return nil, err
 	}
 	p := &Plan{Package: pack}
@@ -96,7 +96,7 @@ func (u *Uploader) plan(ctx context.Context, dir string, look bool) (*Plan, erro
 		return nil, err
 	}
 	p.Result = wire.Upload{
-		Status: StatusSuccess, SkillDir: dir, Name: pack.Name, Description: pack.Description, Visibility: u.Visibility,
+		Status: StatusSuccess, SkillDir: dir, Name: pack.Name, Description: pack.Description, Visibility: visibility,
 		FileCount: len(pack.Files), SizeBytes: pack.Size, LeftOut: len(pack.LeftOut), Warnings: warnings,
 	}
 	p.tell()
@@ -109,8 +109,8 @@ func (p *Plan) tell() {
 	r.Origin, r.ParentSkillIDs, r.Tags, r.CreatedBy, r.ChangeSummary = m.origin, m.parents, m.tags, m.createdBy, m.summary
 }
 
-// checkSecrets refuses what looks like a secret, naming file and line.
-func (u *Uploader) checkSecrets(p *Package) error {
+// CheckSecrets refuses what looks like a secret, naming file and line, unless AllowSecret says otherwise.
+func (u Upload) CheckSecrets(p *Package) error {
 	if u.AllowSecret {
 		return nil
 	}
@@ -132,25 +132,30 @@ func (u *Uploader) checkSecrets(p *Package) error {
 	return err
 }
 
-// Publish sends a folder and writes the id that it got back.
-func (u *Uploader) Publish(ctx context.Context, dir string) (wire.Upload, error) {
-	p, err := u.send(ctx, dir)
+// Publish sends a folder and writes the id that it got back. visibility is api.Public, api.Private or api.Group.
+func (u *Uploader) Publish(ctx context.Context, dir, visibility string) (wire.Upload, error) {
+	release, err := u.busy.alone(ctx, dir)
 	if err != nil {
 		return wire.Upload{}, err
 	}
+	defer release()
+	p, err := u.send(ctx, dir, visibility)
+	if err != nil {
+		return wire.Upload{}, err
+	}
+	p.Package.Files = nil // the wait for the disk needs no memory
 	u.writeBack(p)
 	return p.Result, nil
 }
 
 // send is Publish without writing the id back.
-func (u *Uploader) send(ctx context.Context, dir string) (*Plan, error) {
-	select {
-	case u.slots <- struct{}{}:
-		defer func() { <-u.slots }()
-	case <-ctx.Done():
-		return nil, canceled(ctx)
+func (u *Uploader) send(ctx context.Context, dir, visibility string) (*Plan, error) {
+	release, err := u.slots.take(ctx)
+	if err != nil {
+		return nil, err
 	}
-	p, err := u.plan(ctx, dir, u.NoWriteBack)
+	defer release()
+	p, err := u.plan(ctx, dir, visibility, u.NoWriteBack)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +215,7 @@ func (u *Uploader) proposed(ctx context.Context, p *Plan) (id string, done bool,
 		return "", false, err
 	case rec.Fingerprint == p.Package.Fingerprint:
 		p.came(id, cloud.Exists)
-		p.Result.ArtifactID, p.Result.Visibility = rec.ArtifactID, cmp.Or(rec.Visibility, u.Visibility)
+		p.Result.ArtifactID, p.Result.Visibility = rec.ArtifactID, cmp.Or(rec.Visibility, p.Result.Visibility)
 		return id, true, nil
 	case rec.Fingerprint == "": // a registry without fingerprints decides by itself
 		return id, false, nil
@@ -231,7 +236,7 @@ func (u *Uploader) succeeds(p *Plan, id string) error {
 func (u *Uploader) request(ctx context.Context, p *Plan, id, artifact string) api.Create {
 	m := p.meta
 	req := api.Create{
-		RecordID: id, ArtifactID: artifact, Origin: m.origin, Visibility: u.Visibility, Groups: u.Groups,
+		RecordID: id, ArtifactID: artifact, Origin: m.origin, Visibility: p.Result.Visibility, Groups: u.Groups,
 		ParentSkillIDs: append([]string{}, m.parents...), Tags: append([]string{}, m.tags...), Level: api.Level,
 		CreatedBy: m.createdBy, ChangeSummary: m.summary,
 	}
@@ -250,7 +255,7 @@ const maxContentDiff = 1 << 20
 
 // contentDiff is the change that a public skill makes to nothing or to its only parent; "" when there is none to show.
 func (u *Uploader) contentDiff(ctx context.Context, p *Plan) string {
-	if u.Visibility != api.Public || len(p.meta.parents) > 1 {
+	if p.Result.Visibility != api.Public || len(p.meta.parents) > 1 {
 		return ""
 	}
 	before := side{}
