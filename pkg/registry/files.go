@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -113,6 +114,15 @@ func (s *Files) prepare() error {
 	if _, err := os.Stat(filepath.Join(s.dir, "FORMAT")); err == nil {
 		return nil
 	}
+	entries, err := os.ReadDir(s.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("make registry: %w", err)
+	}
+	for _, e := range entries {
+		if n := e.Name(); n != "journal" && n != "blobs" && n != "locks" && n != "index" && !strings.HasPrefix(n, atomicfile.TempPrefix) {
+			return fmt.Errorf("make registry in %q: %w: %q", s.dir, ErrForeign, n)
+		}
+	}
 	for _, d := range []string{"journal", "blobs", "locks"} {
 		if err := os.MkdirAll(filepath.Join(s.dir, d), 0o700); err != nil {
 			return fmt.Errorf("make registry: %w", err)
@@ -121,6 +131,12 @@ func (s *Files) prepare() error {
 	format := fmt.Sprintf("%s %d %d\n", formatName, formatVersion, minReader)
 	return atomicfile.Write(filepath.Join(s.dir, "FORMAT"), []byte(format), 0o600)
 }
+
+// ErrForeign reports a directory that holds something else than a registry.
+var ErrForeign = errors.New("the directory holds something else than a registry")
+
+// Dir returns the directory.
+func (s *Files) Dir() string { return s.dir }
 
 // Lock takes the lock of the one server of this directory. Another holder is an error that matches atomicfile.ErrLocked.
 func (s *Files) Lock() (*atomicfile.Lock, error) {

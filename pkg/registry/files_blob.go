@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/atomicfile"
@@ -28,6 +29,15 @@ func validHash(s string) bool {
 }
 
 func (s *Files) blobPath(hash string) string { return filepath.Join(s.dir, "blobs", hash[:2], hash) }
+
+// BlobPath returns the file of the blob with a digest as the API has it, sha256: and the hash.
+func (s *Files) BlobPath(digest string) string {
+	hash := strings.TrimPrefix(digest, "sha256:")
+	if !validHash(hash) {
+		return ""
+	}
+	return s.blobPath(hash)
+}
 
 func (s *Files) hasBlob(hash string) bool {
 	if !validHash(hash) {

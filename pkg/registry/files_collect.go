@@ -39,13 +39,7 @@ func (s *Files) Collect(ctx context.Context, before time.Time) (Collected, error
 	if err != nil {
 		return res, err
 	}
-	var candidates []string
-	err = s.eachBlob(func(hash string, info fs.FileInfo) error {
-		if !used.has(hash) && info.ModTime().Before(before) {
-			candidates = append(candidates, hash)
-		}
-		return ctx.Err()
-	})
+	candidates, _, err := s.candidates(ctx, used, before)
 	if err != nil || len(candidates) == 0 {
 		return res, err
 	}
@@ -56,6 +50,28 @@ func (s *Files) Collect(ctx context.Context, before time.Time) (Collected, error
 		return s.removeBlobs(candidates, used, before, &res)
 	})
 	return res, err
+}
+
+// Unused tells what Collect would remove.
+func (s *Files) Unused(ctx context.Context, before time.Time) (Collected, error) {
+	used, _, err := s.used(ctx)
+	if err != nil {
+		return Collected{}, err
+	}
+	candidates, bytes, err := s.candidates(ctx, used, before)
+	return Collected{len(candidates), bytes}, err
+}
+
+// candidates lists the old blobs that are not in a set.
+func (s *Files) candidates(ctx context.Context, used hashes, before time.Time) (out []string, bytes int64, err error) {
+	err = s.eachBlob(func(hash string, info fs.FileInfo) error {
+		if !used.has(hash) && info.ModTime().Before(before) {
+			out = append(out, hash)
+			bytes += info.Size()
+		}
+		return ctx.Err()
+	})
+	return out, bytes, err
 }
 
 // used returns the blobs of all current states, and the number of the latest of them.

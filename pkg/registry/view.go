@@ -112,7 +112,7 @@ func (v *view) apply(d Doc) (label uint32, reindex bool, err error) {
 	case KindKey:
 		err = v.key(d)
 	case KindCount:
-		err = v.count(d)
+		v.count(d)
 	case KindSecret:
 		var s secret
 		if err = json.Unmarshal(d.Data, &s); err == nil && d.ID == stageSecret {
@@ -214,18 +214,21 @@ type count struct {
 	Downloads int64 `json:"downloads"`
 }
 
-func (v *view) count(d Doc) error {
+// downloadsOf reads a document of KindCount; one that cannot be read counts nothing.
+func downloadsOf(d Doc) int64 {
 	var c count
 	if err := json.Unmarshal(d.Data, &c); err != nil {
-		return err
+		return 0
 	}
+	return c.Downloads
+}
+
+func (v *view) count(d Doc) {
 	label, ok := v.labels[d.ID]
-	if !ok {
-		return nil
+	if ok {
+		v.counts[v.entries[label].id] = d.Seq
+		atomic.StoreInt64(&v.entries[label].base, downloadsOf(d))
 	}
-	v.counts[v.entries[label].id] = d.Seq
-	atomic.StoreInt64(&v.entries[label].base, c.Downloads)
-	return nil
 }
 
 // sees tells whether a caller may see a record.
