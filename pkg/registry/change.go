@@ -13,10 +13,10 @@ func (s *Server) own(c *call) (r *record, seq uint64, release func(), err error)
 	if _, ok := s.view.find(c.caller, c.id); !ok {
 		return nil, 0, nil, noRecord(c.id)
 	}
-	release = s.hold(c.id, hashKey("id "+c.id))
+	letGo := s.hold(c.id, hashKey("id "+c.id))
 	defer func() {
 		if err != nil {
-			release()
+			letGo()
 		}
 	}()
 	r, seq, err = s.read(c.r.Context(), c.id)
@@ -31,7 +31,7 @@ func (s *Server) own(c *call) (r *record, seq uint64, release func(), err error)
 	if want := c.r.Header.Get("If-Match"); want != "" && !matches(want, etag(seq)) {
 		return nil, 0, nil, refuse(api.ErrChanged, "the record is in another state: %s", etag(seq))
 	}
-	return r, seq, release, nil
+	return r, seq, letGo, nil
 }
 
 // changeRecord alters who sees a record, its tags, or whether it should be used (PATCH /records/{record_id}).
