@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -48,7 +49,8 @@ func (in *installed) byStore(id string) (string, error) {
 	if rel, err := filepath.Rel(in.root, dir); err != nil || !filepath.IsLocal(rel) || !holdsSkill(dir) {
 		return "", nil
 	}
-	if has, err := in.origins.folder(dir); err != nil || has != id {
+	ids, err := in.origins.chain(dir)
+	if err != nil || !slices.Contains(ids, id) {
 		return "", err
 	}
 	return dir, nil
@@ -75,12 +77,15 @@ func (in *installed) list() error {
 		if id == "" || !holdsSkill(dir) {
 			continue
 		}
+		ids := []string{id}
 		if in.origins.isLocal(id) {
-			if id, err = in.origins.folder(dir); err != nil {
+			if ids, err = in.origins.chain(dir); err != nil {
 				return err
 			}
 		}
-		in.dirs[id] = dir
+		for _, id := range ids {
+			in.dirs[id] = dir
+		}
 	}
 	return nil
 }

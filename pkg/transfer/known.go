@@ -24,39 +24,57 @@ func (o origins) isLocal(id string) bool { return o.local.MatchString(id) }
 
 // folder returns the registry's id of the version that a folder holds or was made from; "" when there is none.
 func (o origins) folder(dir string) (string, error) {
-	head, ok, err := o.store.HeadAt(dir)
-	if err != nil {
+	ids, err := o.chain(dir)
+	if err != nil || len(ids) == 0 || o.isLocal(ids[len(ids)-1]) {
 		return "", err
 	}
-	if ok {
-		return o.id(head.SkillID)
-	}
-	id, _ := skill.ReadID(dir)
-	if o.isLocal(id) {
-		return o.id(id)
-	}
-	return id, nil
+	return ids[len(ids)-1], nil
 }
 
-// id returns a registry's id as it is, and of a local one the nearest ancestor in its line that a registry knows.
+// chain returns the id of the version in a folder and those it was made from, up to the first that a registry gave.
+func (o origins) chain(dir string) ([]string, error) {
+	head, ok, err := o.store.HeadAt(dir)
+	if err != nil {
+		return nil, err
+	}
+	id := head.SkillID
+	if !ok {
+		id, _ = skill.ReadID(dir)
+	}
+	return o.walk(id)
+}
+
+// id returns a registry's id as it is, and of a local one the nearest ancestor in its line that a registry knows; "" when there is none.
 func (o origins) id(id string) (string, error) {
-	for range maxLine {
-		if id == "" || !o.isLocal(id) {
-			return id, nil
+	ids, err := o.walk(id)
+	if err != nil || len(ids) == 0 || o.isLocal(ids[len(ids)-1]) {
+		return "", err
+	}
+	return ids[len(ids)-1], nil
+}
+
+// walk follows an id back to what it restores or fixes, up to the first id that a registry gave.
+func (o origins) walk(id string) ([]string, error) {
+	var ids []string
+	for id != "" && len(ids) < maxLine {
+		ids = append(ids, id)
+		if !o.isLocal(id) {
+			break
 		}
 		rec, ok, err := o.store.Record(id)
+		if err != nil {
+			return nil, err
+		}
 		switch l := rec.Lineage; {
-		case err != nil || !ok:
-			return "", err
-		case l.Restores != "":
+		case ok && l.Restores != "":
 			id = l.Restores
-		case l.Origin == store.OriginFixed && len(l.ParentSkillIDs) == 1:
+		case ok && l.Origin == store.OriginFixed && len(l.ParentSkillIDs) == 1:
 			id = l.ParentSkillIDs[0]
 		default:
-			return "", nil
+			id = ""
 		}
 	}
-	return "", nil
+	return ids, nil
 }
 
 // maxLine bounds a walk through versions.
