@@ -142,8 +142,11 @@ func (h history) stale(s *sidecar, written time.Time) bool {
 	if s.SkillID != "" {
 		return s.SkillID != id || h.edited
 	}
-	return h.known && (h.edited || h.head.Lineage.CreatedAt.After(written))
+	return h.known && (h.edited || h.head.Lineage.CreatedAt.After(written.Add(coarse)))
 }
+
+// coarse is how far the times of files may lag behind the clock.
+const coarse = 2 * time.Second
 
 // describe settles what the registry is told, from the strongest source that says it.
 func (u *Uploader) describe(p *Package, h history) (meta, []string, error) {
