@@ -40,6 +40,8 @@ var below = map[string][]string{
 var only = map[string]string{
 	"github.com/urfave/cli/v2":                "pkg/cli",
 	"github.com/joho/godotenv":                "pkg/settings",
+	"github.com/titanous/json5":               "pkg/settings",
+	"github.com/BurntSushi/toml":              "pkg/settings",
 	"github.com/mattn/go-runewidth":           "pkg/cli",
 	"github.com/google/renameio/v2":           "pkg/atomicfile",
 	"github.com/gofrs/flock":                  "pkg/atomicfile",
