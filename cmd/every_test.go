@@ -12,20 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openspace-dev/openspace/pkg/cli"
 	"github.com/openspace-dev/openspace/pkg/settings"
 )
-
-// description is what a command says about itself.
-type description struct {
-	Name, Short, Usage string
-	Sections           []struct{ Title, Text string }
-	Options            []struct {
-		Names   []string
-		Setting string
-		Usage   string
-	}
-	Verbs []description
-}
 
 // ran is how a command ended.
 type ran struct {
@@ -50,15 +39,15 @@ func invoke(t *testing.T, name string, args ...string) ran {
 }
 
 // describe returns the descriptions of all commands.
-func describe(t *testing.T) []description {
+func describe(t *testing.T) []cli.Description {
 	t.Helper()
 	names := commands(t)
 	if len(names) == 0 {
 		t.Fatal("no commands were built")
 	}
-	var res []description
+	var res []cli.Description
 	for _, name := range names {
-		var d description
+		var d cli.Description
 		if err := json.Unmarshal([]byte(invoke(t, name, "--describe-command").out), &d); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -125,7 +114,7 @@ func checkUsageError(t *testing.T, name string, args ...string) {
 }
 
 // checkManual demands that a manual has what a user looks for.
-func checkManual(t *testing.T, d description) {
+func checkManual(t *testing.T, d cli.Description) {
 	t.Helper()
 	if d.Short == "" || !strings.HasPrefix(d.Sections[0].Text, "Command "+d.Name+" ") || !strings.Contains(d.Sections[0].Text, "\nUsage:\n") {
 		t.Errorf("the manual of %s does not begin as it should: %.100q", d.Name, d.Sections[0].Text)
@@ -150,7 +139,7 @@ func checkManual(t *testing.T, d description) {
 func TestKnownSettings(t *testing.T) {
 	want := []string{"errors", "home", "host_skill_dirs"}
 	for _, d := range describe(t) {
-		for _, part := range append([]description{d}, d.Verbs...) {
+		for _, part := range append([]cli.Description{d}, d.Verbs...) {
 			for _, o := range part.Options {
 				if o.Setting != "" {
 					want = append(want, o.Setting)

@@ -77,6 +77,24 @@ func readmeBlocks(t *testing.T) []string {
 	return blocks
 }
 
+// TestQuickstart runs the README's first command. It leaves nothing behind but bin/.
+func TestQuickstart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the suite once more")
+	}
+	temp := t.TempDir()
+	quickstart := exec.Command("../scripts/quickstart")
+	quickstart.Env = append(os.Environ(), "TMPDIR="+temp, "OPENSPACE_LIMIT=no number")
+	out, err := quickstart.CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("\nDone.")) {
+		t.Fatalf("run quickstart: %v\n%s", err, out)
+	}
+	left, err := os.ReadDir(temp)
+	if err != nil || len(left) > 0 {
+		t.Errorf("got %d files left in the temporary folder (%v), want none: %v", len(left), err, left)
+	}
+}
+
 // TestReadmeIsComplete checks the README's table of commands against the commands, and its length.
 func TestReadmeIsComplete(t *testing.T) {
 	text := readFile(t, "../README.md")
@@ -88,9 +106,38 @@ func TestReadmeIsComplete(t *testing.T) {
 			t.Errorf("the README's table of commands has no %s", name)
 		}
 	}
+	for _, verb := range verbs(t) {
+		if !strings.Contains(text, "`openspace-skills "+verb+"`") && !strings.Contains(text, "`"+verb+"`") {
+			t.Errorf("the README's table of commands has no openspace-skills %s", verb)
+		}
+	}
 	for _, m := range regexp.MustCompile("`(openspace-[a-z-]+)").FindAllStringSubmatch(text, -1) {
 		if _, err := os.Stat(filepath.Join(bin, m[1])); err != nil {
 			t.Errorf("the README names %s, which is no command", m[1])
+		}
+	}
+}
+
+// verbs returns what openspace-skills can do, as it says itself.
+func verbs(t *testing.T) []string {
+	t.Helper()
+	out, _ := exec.Command(filepath.Join(bin, "openspace-skills"), "no-such-verb").CombinedOutput()
+	m := regexp.MustCompile(`the commands are ([a-z, ]+)`).FindSubmatch(out)
+	if m == nil {
+		t.Fatalf("openspace-skills does not list its commands: %s", out)
+	}
+	return strings.Split(string(m[1]), ", ")
+}
+
+// TestNoNetwork checks the promise of docs/security.md that nothing leaves the machine.
+func TestNoNetwork(t *testing.T) {
+	for _, name := range commands(t) {
+		out, err := exec.Command("go", "list", "-deps", module+"/cmd/"+name).Output()
+		if err != nil || len(out) == 0 {
+			t.Fatalf("list what %s links: %v", name, err)
+		}
+		if strings.Contains("\n"+string(out), "\nnet\n") {
+			t.Errorf("%s links the network package; docs/security.md says that no command does", name)
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 const module = "github.com/openspace-dev/openspace"
 
 // fewestScripts is how many scripts there are at least: a glob that finds less tests nothing.
-const fewestScripts = 10
+const fewestScripts = 50
 
 var (
 	update = flag.Bool("update", false, "rewrite the golden sections of scripts")
@@ -62,7 +62,7 @@ func TestScript(t *testing.T) {
 		Dir: "testdata/script", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: setup, Condition: condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "records": records, "terminal": terminal, "await": await, "envfile": envfile,
+			"exits": exits, "records": records, "terminal": terminal, "await": await, "envfile": envfile, "mkzip": mkzip, "flaky": flaky,
 		},
 	})
 }
@@ -74,6 +74,7 @@ func setup(e *testscript.Env) error {
 		"HOME":              filepath.Join(e.WorkDir, ".home"),
 		"LANG":              "C",
 		"SOURCE_DATE_EPOCH": "1700000000",
+		"ROOT":              absolute(".."),
 		"SAMPLES":           absolute("../samples"),
 		"DATA":              dataDir(),
 	}

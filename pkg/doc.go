@@ -13,7 +13,7 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         journal     checksummed lines in segment files             ← atomicfile
 	         wire        record types, error codes, exit statuses      ← skill
 	         settings    where each setting comes from, its files, masking
-	         safety      what is dangerous in a skill's text            ← skill
+	         safety      what is dangerous in a skill's text            ← skill, atomicfile
 	         store       journals, versions, counters                   ← skill, atomicfile, jsonl
 	         roots       skill roots: which folders are skills          ← skill
 	         index       the search index on disk                       ← lexical, atomicfile, roots, skill

@@ -24,7 +24,7 @@ var below = map[string][]string{
 	"pkg/journal":    {"atomicfile"},
 	"pkg/wire":       {"skill"},
 	"pkg/settings":   {"atomicfile"},
-	"pkg/safety":     {"skill"},
+	"pkg/safety":     {"skill", "atomicfile"},
 	"pkg/store":      {"skill", "atomicfile", "jsonl"},
 	"pkg/roots":      {"skill"},
 	"pkg/index":      {"lexical", "atomicfile", "roots", "skill"},

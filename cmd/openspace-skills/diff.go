@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"strings"
 
 	"github.com/openspace-dev/openspace/cmd/internal/fault"
 	"github.com/openspace-dev/openspace/pkg/cli"
@@ -141,7 +142,7 @@ func (d *differ) emit(id, dir string, from, to side) error {
 	}
 	for _, f := range all {
 		if d.patch != nil {
-			_, err = io.WriteString(d.patch, f.Patch)
+			_, err = io.WriteString(d.patch, patchOf(f))
 		} else {
 			rec := diffRecord(f)
 			rec.ID, rec.SkillDir, rec.From, rec.To = id, dir, from.name, to.name
@@ -152,6 +153,15 @@ func (d *differ) emit(id, dir string, from, to side) error {
 		}
 	}
 	return nil
+}
+
+// patchOf leaves the header of a binary file out: with it, patch(1) and git apply refuse the whole patch, while they pass over the
+// line which says that the file differs.
+func patchOf(f store.FileDiff) string {
+	if !f.Binary {
+		return f.Patch
+	}
+	return f.Patch[strings.LastIndexByte(strings.TrimSuffix(f.Patch, "\n"), '\n')+1:]
 }
 
 func diffRecord(f store.FileDiff) wire.Diff {

@@ -35,10 +35,16 @@ Only register, rollback and validate --fix write into skill folders: register th
 --fix the SKILL.md. register and rollback write the store, $OPENSPACE_HOME/store; gc --force removes from it; index rebuild writes
 $OPENSPACE_HOME/index. The other commands write nothing at all.
 
+# JSON format
+
+docs/jsonl.md has the records. show adds to its skill records: active (false for an old version), status of the folder (clean, dirty after an edit by hand, missing
+or unregistered), frontmatter (all keys, texts as typed), files and left_out (with the reason), and for skills that the store knows lineage and counters. dump
+writes the store's own records: record, analysis, processed, mark, tool and attempt, as docs/format-store.md describes them.
+
 # Exit status
 
 	0    done
-	1    what was named does not exist
+	1    what was named does not exist, or nothing of it is recorded
 	2    usage: a flag, an argument or a setting is wrong
 	3    partly done: some inputs have error records; a skill is not valid, or is blocked
 	5    failed: anything else

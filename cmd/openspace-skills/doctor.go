@@ -8,7 +8,9 @@ import (
 
 	"github.com/openspace-dev/openspace/cmd/internal/fault"
 	"github.com/openspace-dev/openspace/pkg/cli"
+	"github.com/openspace-dev/openspace/pkg/index"
 	"github.com/openspace-dev/openspace/pkg/roots"
+	"github.com/openspace-dev/openspace/pkg/search"
 	"github.com/openspace-dev/openspace/pkg/settings"
 	"github.com/openspace-dev/openspace/pkg/skill"
 	"github.com/openspace-dev/openspace/pkg/wire"
@@ -21,7 +23,7 @@ func (a *app) doctor() *cli.Command {
 			if len(env.Args) > 0 {
 				return wire.Errorf(wire.Usage, "doctor takes no arguments")
 			}
-			for _, check := range []func(context.Context, *cli.Env) error{a.settings, a.checkRoots, a.checkStore} {
+			for _, check := range []func(context.Context, *cli.Env) error{a.settings, a.checkRoots, a.checkStore, a.checkIndexes} {
 				// One thing that is broken must not hide the others.
 				if err := check(ctx, env); err != nil {
 					if err := env.Out.Fail(fault.Of(err)); err != nil {
@@ -146,6 +148,16 @@ func (a *app) checkStore(_ context.Context, env *cli.Env) error {
 		bad = append(bad, storeProblem(st.Home(), "commit-conflict", "commits that do not fit what came before: %d", n.Conflicts))
 	}
 	return emitProblems(env, bad)
+}
+
+func (a *app) checkIndexes(_ context.Context, env *cli.Env) error {
+	where, _ := a.roots(env)
+	for _, root := range where {
+		if err := env.Out.Emit(indexRecord(root, index.Inspect(root, search.IndexDir(env.Settings.Home()), false))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func storeProblem(path, code, format string, n uint64) skill.Diagnostic {

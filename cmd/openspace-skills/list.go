@@ -173,8 +173,11 @@ func quality(n store.Counters) *wire.Quality {
 	return &wire.Quality{TotalSelections: n.Selections, CompletionRate: n.CompletionRate(), EffectiveRate: n.EffectiveRate()}
 }
 
-// reportAll tells of folders that were passed over: as records, or on stderr where people read.
+// reportAll tells of folders that were passed over: as records, or on stderr, below the table, where people read.
 func reportAll(env *cli.Env, ds []skill.Diagnostic) error {
+	if err := env.Out.Flush(); err != nil {
+		return err
+	}
 	for _, d := range ds {
 		if forPeople(env.Out) {
 			env.Warn("%s", d)

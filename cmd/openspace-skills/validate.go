@@ -59,8 +59,10 @@ func (v *validation) run(ctx context.Context, env *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		if err := v.report(env, in, dir, skipped); err != nil {
-			return err
+		if len(skipped) > 0 {
+			if err := v.report(env, in, dir, skipped); err != nil {
+				return err
+			}
 		}
 		for _, dir := range dirs {
 			if err := v.check(env, in, dir, profile); err != nil {

@@ -45,6 +45,9 @@ func (e *Env) Abs(path string) string {
 	return filepath.Join(e.Dir, path)
 }
 
+// maxID bounds the id of a record: it is repeated in every answer.
+const maxID = 1024
+
 // Input is one input of a command: an argument, a plain line or a record.
 type Input struct {
 	ID    string // of the record; else the number of the line or argument, from 1
@@ -210,11 +213,15 @@ func (e *Env) record(in Input, typ, id string, data []byte, accept []string) (In
 		e.Out.count(&e.Out.skipped)
 		return in, false
 	}
+	e.Out.count(&e.Out.in)
+	if len(id) > maxID {
+		e.Out.Fail(in.Errorf(wire.TooLong, "line %d: id is longer than %d bytes", in.Line, maxID))
+		return in, false
+	}
 	if id != "" {
 		in.ID = id
 	}
 	in.Type, in.Data = typ, data
-	e.Out.count(&e.Out.in)
 	return in, true
 }
 
@@ -225,7 +232,7 @@ func (e *Env) passOn(in Input, data []byte) {
 		e.Out.Fail(err)
 		return
 	}
-	rec.Exit = 0
+	rec.Exit, rec.ID = 0, short(rec.ID)
 	e.Out.Fail(&rec)
 }
 

@@ -73,6 +73,25 @@ func TestInputsPassOnError(t *testing.T) {
 	}
 }
 
+// An error about a very long input is short, and a very long id is refused: an answer always fits on a line.
+func TestInputsLong(t *testing.T) {
+	line := strings.Repeat("漢", 5<<20)
+	res := exec(t, does(func(_ context.Context, env *cli.Env) error {
+		for in := range env.Inputs(wire.TypeQuery) {
+			env.Out.Fail(in.Errorf(wire.NotFound, "no %s", in.Value))
+		}
+		return nil
+	}), cli.Process{Stdin: strings.NewReader(line + "\n" + `{"type":"query","id":"` + line + `"}` + "\nend\n")})
+	if len(res.out) > 20000 || strings.Count(res.out, "…") != 2 || strings.Contains(res.out, "\ufffd") {
+		t.Errorf("got %d bytes, %.200q", len(res.out), res.out)
+	}
+	for _, want := range []string{`"id":"1","code":"not_found","message":"no 漢`, `"id":"2","code":"too_long","message":"line 2: id is longer than 1024 bytes"`, `"message":"no end"`} {
+		if !strings.Contains(res.out, want) {
+			t.Errorf("no %s in the output", want)
+		}
+	}
+}
+
 func TestInputsOnTerminal(t *testing.T) {
 	_, res := inputs(t, false, cli.Process{Stdin: strings.NewReader(""), StdinTerminal: true})
 	if want := "probe: waiting for input, one a line; ctrl-d ends it\n"; res.errOut != want {

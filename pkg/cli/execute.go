@@ -73,12 +73,8 @@ func (r *run) panicked(v any, trace []byte) error {
 // main reads the arguments and runs the command or answers --help and --version.
 func (r *run) main() error {
 	a, err := arrange(&r.common, r.root, r.p.Args)
-	errorsAs, _ := r.set.Lookup("errors")
-	r.asJSON = a.given["json"] || a.given["jsonl"] || errorsAs.Value == "json"
-	if err != nil {
-		return err
-	}
 	switch {
+	case err != nil:
 	case a.given["help"] || a.given["h"]:
 		_, err = r.stdout.WriteString(helpText(a))
 		return err
@@ -88,7 +84,12 @@ func (r *run) main() error {
 	case a.given[describeFlag]:
 		return describe(r.stdout, r.root)
 	case a.cmd.Run == nil:
-		return usagef("%s is missing its command", r.root.Name)
+		err = usagef("%s is missing its command", r.root.Name)
+	}
+	errorsAs, _ := r.set.Lookup("errors")
+	r.asJSON = a.given["json"] || a.given["jsonl"] || errorsAs.Value == "json"
+	if err != nil {
+		return err
 	}
 	var first error
 	app := newApp(a, &first, func(ctx context.Context, args []string) error { return r.command(ctx, a, args) })

@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"flag"
 	"fmt"
 	"go/doc/comment"
 	"strings"
 
-	"github.com/openspace-dev/openspace/pkg/settings"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -30,28 +28,6 @@ func manualText(src string) string {
 		lines = append(lines, strings.TrimPrefix(rest, " "))
 	}
 	return strings.TrimSpace(strings.Join(lines, "\n"))
-}
-
-// section is a part of a manual: everything up to the first heading has none.
-type section struct {
-	Title string `json:"title,omitempty"`
-	Text  string `json:"text"`
-}
-
-// sections cuts a manual at its headings, lines such as "# Examples".
-func sections(manual string) []section {
-	res := []section{{}}
-	for line := range strings.SplitSeq(manualText(manual), "\n") {
-		if title, ok := strings.CutPrefix(line, "# "); ok {
-			res = append(res, section{Title: strings.TrimSpace(title)})
-			continue
-		}
-		res[len(res)-1].Text += line + "\n"
-	}
-	for i := range res {
-		res[i].Text = strings.Trim(res[i].Text, "\n")
-	}
-	return res
 }
 
 // helpText is the manual with the list of options, and of commands if there are several, put in before its
@@ -130,66 +106,7 @@ func statusList() string {
 	return b.String()
 }
 
-// option is a flag as help and manual pages show it.
-type option struct {
-	Names   []string `json:"names"`           // long ones first, as typed
-	Value   string   `json:"value,omitempty"` // what stands for the value; empty for a switch
-	Usage   string   `json:"usage"`
-	Default string   `json:"default,omitempty"`
-	Choices []string `json:"choices,omitempty"`
-	Setting string   `json:"setting,omitempty"` // its name in the config file; empty: only a flag sets it
-}
-
-// options lists the flags sorted by name; names that share a value are one option.
-func options(fs *flag.FlagSet) []option {
-	var res []option
-	at := map[flag.Value]int{}
-	fs.VisitAll(func(f *flag.Flag) {
-		if f.Name == describeFlag {
-			return
-		}
-		if i, ok := at[f.Value]; ok {
-			res[i] = merge(res[i], optionOf(f))
-			return
-		}
-		at[f.Value] = len(res)
-		res = append(res, optionOf(f))
-	})
-	return res
-}
-
-func optionOf(f *flag.Flag) option {
-	value, usage := flag.UnquoteUsage(f)
-	if isBool(f) {
-		value = ""
-	} else {
-		value = strings.ToUpper(value)
-	}
-	o := option{Names: []string{dashed(f.Name)}, Value: value, Usage: usage}
-	if settable(f.Name) {
-		o.Setting = settings.Key(f.Name)
-	}
-	if c, ok := f.Value.(*choice); ok {
-		o.Choices = c.among
-	}
-	switch f.DefValue {
-	case "", "0", "false", "[]", "0s":
-	default:
-		o.Default = f.DefValue
-	}
-	return o
-}
-
-// merge puts the longer name first and takes its text.
-func merge(a, b option) option {
-	if len(a.Names[0]) < len(b.Names[0]) {
-		a, b = b, a
-	}
-	a.Names = append(a.Names, b.Names...)
-	return a
-}
-
-func optionList(opts []option) string {
+func optionList(opts []Option) string {
 	var b strings.Builder
 	for _, o := range opts {
 		head := strings.Join(o.Names, ", ")

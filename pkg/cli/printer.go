@@ -141,7 +141,11 @@ func (p *Printer) Fail(err error) error {
 	return p.fail(wire.AsError(err))
 }
 
+// maxText bounds what an error says, so that its record always fits on a line.
+const maxText = 4 << 10
+
 func (p *Printer) fail(e *wire.Error) error {
+	e.Message, e.Hint, e.Input, e.Path = short(e.Message), short(e.Hint), short(e.Input), short(e.Path)
 	if p.first == nil {
 		p.first = e
 	}
@@ -155,6 +159,14 @@ func (p *Printer) fail(e *wire.Error) error {
 	}
 	p.errors++
 	return p.err
+}
+
+// short cuts text at maxText, between characters.
+func short(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxText], "") + "…"
 }
 
 // sayFailure tells people which input it was, unless the message does.

@@ -54,15 +54,15 @@ func DirName(realRoot string) string {
 	return fmt.Sprintf("v%d-%s", formatVersion, hex.EncodeToString(sum[:8]))
 }
 
-// Open opens the index of root, builds it when there is none or it is of no use, and brings it up to date unless o.NoRefresh.
+// Open opens the index of root, builds it when there is none or it is of no use, and brings it up to date
+// unless o.NoRefresh.
 func Open(ctx context.Context, root roots.Root, o Options) (*Index, error) {
 	if o.Wait == 0 {
 		o.Wait = 10 * time.Second
 	}
 	x := &Index{root: root, dir: filepath.Join(o.Dir, DirName(realPath(root.Dir))), options: o, state: Checked}
 	err := x.load()
-	var version *VersionError
-	if errors.As(err, &version) {
+	if errors.Is(err, ErrVersion) {
 		return nil, err
 	}
 	if x.manifest != nil && o.NoRefresh {
@@ -100,7 +100,8 @@ func realPath(dir string) string {
 	return filepath.Clean(dir)
 }
 
-// load opens the files that MANIFEST names. Afterwards manifest is nil when there is no index that can be used; the error says why, nil for none.
+// load opens the files that MANIFEST names. Afterwards manifest is nil when there is no index that can be
+// used; the error says why, nil for none.
 func (x *Index) load() error {
 	for try := 0; ; try++ {
 		err := x.loadOnce()

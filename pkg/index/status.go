@@ -22,7 +22,8 @@ type Status struct {
 	Problem    error // why there is none that can be used, or what verifying found; nil for none
 }
 
-// Inspect reads the index of root without comparing it with the root. With verify every byte is checked against the checksums.
+// Inspect reads the index of root without comparing it with the root. With verify every byte is checked
+// against the checksums.
 func Inspect(root roots.Root, dir string, verify bool) Status {
 	x := &Index{root: root, dir: filepath.Join(dir, DirName(realPath(root.Dir)))}
 	s := Status{Root: root.Dir, Dir: x.dir}

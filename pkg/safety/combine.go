@@ -12,6 +12,8 @@ type combination struct {
 	docs     bool
 	groups   [][]string // rule ids
 	near     int
+	block    bool // in prose, within one block of code
+	tight    bool // near counts in programs as well
 	folder   bool // may also be spread over the programs of a folder, one step milder
 	message  string
 }
@@ -20,8 +22,12 @@ type combination struct {
 func (s *scanner) combine() {
 	for i := range combinations {
 		c := &combinations[i]
-		if at, ok := s.together(c); ok {
-			s.reportCombination(c, at)
+		if off, soft, ok := s.together(c); ok {
+			r := rule{id: c.id, flag: c.flag, message: c.message}
+			if c.docs && s.kind != code {
+				soft = max(soft, s.softened(off, &match{}))
+			}
+			s.report(view{}, &r, c.severity, off, soft)
 		}
 	}
 	if s.kind != code {
@@ -29,7 +35,7 @@ func (s *scanner) combine() {
 	}
 	for _, m := range s.marks {
 		if !slices.ContainsFunc(s.marked, func(o spread) bool { return o.id == m.rule.id }) {
-			f := Finding{Path: s.text.Path}
+			f := Finding{Path: s.text.Path, Softened: m.soft > 0}
 			s.place(&f, m.off)
 			s.marked = append(s.marked, spread{m.rule.id, f})
 		}
@@ -43,31 +49,40 @@ type spread struct {
 }
 
 // together finds a mark of the first group that has marks of all other groups
-// near it.
-func (s *scanner) together(c *combination) (off int, ok bool) {
+// near it. It is as soft as the softest of them.
+func (s *scanner) together(c *combination) (off, soft int, ok bool) {
 	for _, m := range s.marks {
 		if !slices.Contains(c.groups[0], m.rule.id) {
 			continue
 		}
-		all := true
+		all, weak := true, m.soft
 		for _, group := range c.groups[1:] {
-			all = all && slices.ContainsFunc(s.marks, func(o mark) bool {
-				return slices.Contains(group, o.rule.id) && (s.kind == code || abs(o.off-m.off) <= c.near)
+			i := slices.IndexFunc(s.marks, func(o mark) bool {
+				return slices.Contains(group, o.rule.id) && (s.kind == code && !c.tight || s.close(c, m.off, o.off))
 			})
+			all = all && i >= 0
+			if i >= 0 {
+				weak = max(weak, s.marks[i].soft)
+			}
 		}
 		if all {
-			return m.off, true
+			return m.off, weak, true
 		}
 	}
-	return 0, false
+	return 0, 0, false
+}
+
+// close reports whether two places of a text that is not a program belong
+// together.
+func (s *scanner) close(c *combination, a, b int) bool {
+	if s.kind == prose && c.block {
+		in := s.regionAt(a)
+		return in.kind == fence && b >= in.start && b < in.end
+	}
+	return abs(a-b) <= c.near
 }
 
 func abs(n int) int { return max(n, -n) }
-
-func (s *scanner) reportCombination(c *combination, off int) {
-	r := rule{id: c.id, flag: c.flag, docs: c.docs, message: c.message}
-	s.report(view{}, &r, c.severity, off)
-}
 
 // across finds the combinations that are spread over several programs of the
 // folder. They are one step milder: the programs may have nothing to do with

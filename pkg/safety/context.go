@@ -8,50 +8,86 @@ import (
 	"unicode/utf8"
 )
 
-// isDefensive reports whether the skill's own description is about attacks. It
-// only ever softens rules that are about words; what would really run is judged
-// as before, because anybody can write "security" into a description.
+// isDefensive reports whether the skill's own title or description is about
+// attacks. It only ever softens rules that are about words; what would really
+// run is judged as before, because anybody can write "security" into a
+// description.
 func isDefensive(texts []Text) bool {
 	for _, t := range texts {
 		if base := strings.ToLower(path.Base(t.Path)); t.Path == "" || base == "skill.md" {
-			return aboutAttacks().count(head(t.Data)) >= 2
+			about := head(t.Data)
+			n := aboutAttacks().count(about)
+			return n > 0 && n+aboutChecks().count(about) > 1
 		}
 	}
 	return false
 }
 
-// head is where a skill says what it is: the frontmatter and the first lines.
-func head(text []byte) []byte { return text[:min(len(text), 1200)] }
+// head is where a skill says what it is: the frontmatter and the first heading,
+// or the first lines.
+func head(text []byte) []byte {
+	regions := regionsOf(text[:min(len(text), 4000)], prose)
+	end := 0
+	if len(regions) > 0 && regions[0].kind == front {
+		end = regions[0].end
+	}
+	return text[:min(len(text), end+250)]
+}
 
 // softened says by how many steps a finding at off is milder because the place
 // speaks about attacks: one when the skill as a whole does, one when the words
-// before it introduce a citation, one more when it is put in quotation marks.
-func (s *scanner) softened(off int) int {
+// before it introduce a citation, one when it is put in quotation marks.
+//
+// An address is more than a word: what names one is not softened by the skill's
+// subject alone. In a program, or in a block of one, quotation marks mean nothing;
+// there a skill about attacks may name them in a text that nothing runs.
+func (s *scanner) softened(off int, m *match) int {
+	before, cited := s.cites(off)
+	quote := quoted(before)
+	if s.kind == code && (!s.defensive() || !quote || runsText().in(before)) {
+		return 0
+	}
 	steps := 0
-	if s.defensive() {
+	if s.defensive() && (quote || cited || !addresses(m)) {
 		steps++
 	}
-	if before, cited := s.cites(off); cited {
+	if cited {
 		steps++
-		if quoted(before) {
-			steps++
-		}
+	}
+	if quote && s.kind != code && s.regionAt(off).kind == plain && (s.defensive() || m.words()) {
+		steps++
 	}
 	return steps
+}
+
+// words reports whether a match is of a rule about words, not about commands.
+func (m *match) words() bool {
+	return m.rule != nil && (m.rule.flag == FlagInjection || strings.HasPrefix(m.rule.id, "asks-"))
+}
+
+// addresses reports whether a match names a real address.
+func addresses(m *match) bool {
+	return bytes.Contains(m.data[m.start:m.end], []byte("://"))
 }
 
 // cites looks at the line up to off and the few lines above it.
 func (s *scanner) cites(off int) (before []byte, cited bool) {
 	text := s.text.Data
 	start := bytes.LastIndexByte(text[:off], '\n') + 1
+	for off < len(text) && (text[off] == '"' || text[off] == '\'' || text[off] == '`') {
+		off++ // a match may begin with the quotation mark
+	}
 	before = text[start:off]
 	from := max(0, start-300)
+	if s.regionAt(0).kind == front && off >= s.regionAt(0).end {
+		from = max(from, s.regionAt(0).end)
+	}
 	return before, citing().in(text[from:off])
 }
 
 // quoted reports whether a quotation is open at the end of a line's beginning.
 func quoted(before []byte) bool {
-	return bytes.Count(before, []byte(`"`))%2 == 1 || bytes.Count(before, []byte("`"))%2 == 1 ||
+	return bytes.Count(before, []byte(`"`))%2 == 1 || bytes.Count(before, []byte("'"))%2 == 1 && bytes.HasSuffix(before, []byte("'")) || bytes.Count(before, []byte("`"))%2 == 1 ||
 		bytes.Count(before, []byte("“")) > bytes.Count(before, []byte("”"))
 }
 

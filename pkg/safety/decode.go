@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	minBlob    = 24      // characters of a base64 or hex run worth decoding
+	minBlob    = 16      // characters of a base64 or hex run worth decoding
 	maxBlobs   = 10000   // runs decoded in one text
 	maxDecoded = 4 << 20 // bytes decoded from one text, in all
 	maxLine    = 8000    // bytes of a line that are put together
@@ -32,7 +32,8 @@ var ciphers = [...]cipher{
 	{[]string{"fromcharcode(", "fromcodepoint(", "bytes([", "bytearray([", "chr(", "buffer.from(["}, codeLists},
 	{[]string{"\xf3\xa0\x80", "\xf3\xa0\x81"}, tagRuns},
 	{[]string{"[::-1]", ".reverse()", "reversed(", "| rev", "strrev("}, backwards},
-	{[]string{"''", `""`, `' +`, `'+`, `" +`, `"+`}, pieces},
+	{[]string{"''", `""`, `' +`, `'+`, `" +`, `"+`}, func(v view, emit emitter) { pieces(v, '+', emit) }},
+	{[]string{`.join('')`, `.join("")`, `''.join(`, `"".join(`}, func(v view, emit emitter) { pieces(v, ',', emit) }},
 }
 
 // emitter takes what was decoded, where it started, and from what.
@@ -141,29 +142,33 @@ func run(text []byte, start int, emit emitter) {
 	emit(start, plain[:n], "base64")
 }
 
-// escapeRuns finds eight or more of \x68, \u0068, \150 or, by another sign, %68
-// in a row.
+// escapeRuns reads the lines that have four or more of \x68, \u0068, \150 or, by
+// another sign, %68.
 func escapeRuns(text []byte, sign byte, via string, emit emitter) {
 	for i := 0; i < len(text); {
 		n := bytes.IndexByte(text[i:], sign)
 		if n < 0 {
 			return
 		}
-		i += n
-		start := i
-		var plain []byte
-		for i < len(text) && text[i] == sign {
-			c, width := escape(text[i:])
+		start := bytes.LastIndexByte(text[:i+n], '\n') + 1
+		start = max(start, i, i+n-maxLine)
+		plain, escapes := text[start:i+n:i+n], 0
+		for i += n; i < len(text) && text[i] != '\n' && i-start < maxLine; {
+			c, width := text[i], 0
+			if c == sign {
+				c, width = escape(text[i:])
+			}
 			if width == 0 {
-				break
+				c, width = text[i], 1
+			} else {
+				escapes++
 			}
 			plain = append(plain, c)
 			i += width
 		}
-		if len(plain) >= 8 {
+		if escapes >= 4 {
 			emit(start, plain, via)
 		}
-		i = max(i, start+1)
 	}
 }
 
@@ -285,12 +290,12 @@ func backwards(v view, emit emitter) {
 	}
 }
 
-// pieces puts together what quotation marks and plus signs keep apart:
-// 'ev' + 'al' and cu”rl. It takes the lines that have such a seam.
-func pieces(v view, emit emitter) {
+// pieces puts together what quotation marks and a glue keep apart: 'ev' + 'al',
+// ['ev', 'al'].join(”) and cu”rl. It takes the lines that have such a seam.
+func pieces(v view, glue byte, emit emitter) {
 	text := v.data
 	for i := 1; i < len(text); i++ {
-		end := seam(text, i)
+		end := seam(text, i, glue)
 		if end == 0 {
 			continue
 		}
@@ -298,7 +303,7 @@ func pieces(v view, emit emitter) {
 		start = max(start, i-maxLine)
 		out := bytes.Clone(text[start:i])
 		for i = end; i < len(text) && text[i] != '\n' && i-start < maxLine; {
-			if end = seam(text, i); end > 0 {
+			if end = seam(text, i, glue); end > 0 {
 				i = end
 				continue
 			}
@@ -310,8 +315,8 @@ func pieces(v view, emit emitter) {
 }
 
 // seam is the end of a seam between two pieces that starts at text[i], i > 0;
-// 0 when none does.
-func seam(text []byte, i int) int {
+// 0 when none does. The glue is what a seam has between its quotation marks.
+func seam(text []byte, i int, glue byte) int {
 	q := text[i]
 	if q != '\'' && q != '"' {
 		return 0
@@ -320,12 +325,12 @@ func seam(text []byte, i int) int {
 		return i + 2
 	}
 	j := i + 1
-	plus := false
-	for j < len(text) && j-i < 40 && (isSpace(text[j]) || text[j] == '+' || text[j] == '\\') {
-		plus = plus || text[j] == '+'
+	glued := false
+	for j < len(text) && j-i < 40 && (isSpace(text[j]) || text[j] == glue || text[j] == '\\') {
+		glued = glued || text[j] == glue
 		j++
 	}
-	if j < len(text) && plus && (text[j] == '\'' || text[j] == '"') {
+	if j < len(text) && glued && (text[j] == '\'' || text[j] == '"') {
 		return j + 1
 	}
 	return 0

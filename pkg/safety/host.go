@@ -14,7 +14,8 @@ const (
 	hostTrusted              // an installer that many know
 	hostLocal                // this machine or its network
 	hostPlain                // without TLS
-	hostShady                // a bare public IP address, a throw-away or a telling name
+	hostTelling              // a name that says what it is for, as evil.example
+	hostShady                // a bare public IP address or a throw-away
 )
 
 // installers serve scripts that are made to be piped into a shell; an entry
@@ -25,7 +26,7 @@ const installers = ` astral.sh sh.rustup.rs rustup.rs bun.sh deno.land get.docke
  cli.github.com claude.ai cursor.com install.duckdb.org starship.rs get.sdkman.io brew.sh nixos.org install.determinate.systems
  run.linkerd.io get.k3s.io istio.io cli.inference.sh sh.vercel.com railway.app get.volta.sh mise.run mise.jdx.dev dot.net
  releases.hashicorp.com apt.releases.hashicorp.com packages.microsoft.com download.docker.com dl.google.com pypa.io bootstrap.pypa.io
- opencode.ai openclaw.ai clawd.bot get.rvm.io esm.sh jsr.io dl.k8s.io packages.cloud.google.com release.solana.com release.anza.xyz `
+ opencode.ai openclaw.ai clawd.bot get.rvm.io esm.sh jsr.io dl.k8s.io packages.cloud.google.com release.solana.com release.anza.xyz community.chocolatey.org chocolatey.org opencode.dev proton.me `
 
 // throwaways are hosts where anybody can put a text or receive one without a
 // name: pastes, request catchers, tunnels and shorteners.
@@ -58,8 +59,10 @@ func hostClass(text string) class {
 	switch {
 	case host == "localhost" || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".localhost"):
 		return hostLocal
-	case isThrowaway(host) || telling(host):
+	case isThrowaway(host):
 		return hostShady
+	case telling(host):
+		return hostTelling
 	case isInstaller(host, rest):
 		return hostTrusted
 	case scheme == "http":

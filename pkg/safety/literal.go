@@ -62,7 +62,7 @@ func bucket(q uint32) uint32   { return q * 2654435761 >> 20 }
 // their starts.
 func (f *finder) find(data []byte, hits []hit) []hit {
 	if len(data) < 4 {
-		return hits
+		return f.tail(data, 0, hits)
 	}
 	q := uint32(fold[data[0]])<<8 | uint32(fold[data[1]])<<16 | uint32(fold[data[2]])<<24
 	for i, b := range data[3:] {
@@ -74,6 +74,15 @@ func (f *finder) find(data []byte, hits []hit) []hit {
 		if p := q & 0xffff; f.pairs[p>>5]&(1<<(p&31)) != 0 {
 			hits = f.verify(data, i, p, hits)
 		}
+	}
+	return f.tail(data, len(data)-3, hits)
+}
+
+// tail finds the short literals in the last bytes, from i on.
+func (f *finder) tail(data []byte, i int, hits []hit) []hit {
+	for ; i+1 < len(data); i++ {
+		p := uint32(fold[data[i]]) | uint32(fold[data[i+1]])<<8
+		hits = f.verify(data, i, p, hits)
 	}
 	return hits
 }

@@ -130,7 +130,7 @@ func (p Policy) judge(findings []Finding) Verdict {
 		if v.rank() > worst.rank() {
 			worst = v
 		}
-		if !p.combine || named || f.cited || f.Severity != High {
+		if !p.combine || named || f.Softened || f.Severity != High {
 			continue
 		}
 		if strong != "" && strong != f.Flag {

@@ -86,9 +86,10 @@ var flagOrder = []string{
 }
 
 // Finding is one place in one file where a rule applies. Line and Column are
-// 1-based, in the file as it is on disk; Column counts bytes. Line 0 means the
-// file as a whole. Excerpt is the line around the place, shortened, with
-// invisible characters escaped and secrets masked.
+// 1-based, in the file as it is on disk; Column counts code points. Line 0 means
+// the file as a whole. Excerpt is the line around the place, shortened, with
+// invisible characters escaped and secrets masked. Softened says that the
+// severity is below the rule's because the text speaks about attacks.
 type Finding struct {
 	Rule     string   `json:"rule"`
 	Flag     string   `json:"flag"`
@@ -98,8 +99,7 @@ type Finding struct {
 	Column   int      `json:"column,omitempty"`
 	Message  string   `json:"message"`
 	Excerpt  string   `json:"excerpt,omitempty"`
-
-	cited bool // made milder, because the text speaks about attacks
+	Softened bool     `json:"softened,omitempty"`
 }
 
 // Report is the outcome of one scan. Findings are sorted by path, line, column

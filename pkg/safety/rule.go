@@ -11,10 +11,12 @@ import (
 type place uint8
 
 const (
-	anywhere place = iota
-	inCode         // code files, and code blocks and code spans of prose
-	inScript       // code files only
-	inProse        // prose files, all of their parts
+	anywhere  place = iota
+	inCode          // code files, and code blocks and code spans of prose
+	inScript        // code files only
+	inProse         // prose files, all of their parts
+	inData          // settings and other data files
+	inDecoded       // text that was encoded
 )
 
 // rule is one row of the table. A rule is tried only where one of its literals
@@ -43,7 +45,7 @@ type rule struct {
 	ahead    int
 	reach    int // how far also, before and after look, instead of back and ahead
 	expr     string
-	check    func(m match) (Severity, bool)
+	check    func(m *match) (Severity, bool)
 	message  string
 }
 
@@ -54,13 +56,23 @@ type match struct {
 	start, end int
 	in         region
 	path       string
+	via        string // how it was decoded
+	original   []byte // the text of the file, and the offset of the match in it
+	off        int
+	soft       bool // set by a check: this one may be made milder, as by docs
 }
 
 // text is the matched part.
-func (m match) text() string { return string(m.data[m.start:m.end]) }
+func (m *match) text() string { return string(m.data[m.start:m.end]) }
+
+// originalLine is the line of the file that the match stands in.
+func (m *match) originalLine() string {
+	o := match{data: m.original, start: m.off, end: m.off}
+	return o.line(maxLine)
+}
 
 // line is the line that the match stands in, up to limit bytes on either side.
-func (m match) line(limit int) string {
+func (m *match) line(limit int) string {
 	start, end := m.start, m.end
 	for start > 0 && m.data[start-1] != '\n' && m.start-start < limit {
 		start--
@@ -72,26 +84,29 @@ func (m match) line(limit int) string {
 }
 
 // RuleInfo describes a rule to people and to SARIF. Severity is the one the
-// rule starts from; a finding may be one or two steps milder or one harsher.
+// rule starts from; a finding may be one harsher, or milder when Words says that
+// the rule is about words that a text on attacks may quote. Message completes
+// the sentence "this skill …".
 type RuleInfo struct {
 	ID       string
 	Flag     string
 	Severity Severity
 	Message  string
+	Words    bool
 }
 
 // Rules lists the rules, sorted by id.
 func Rules() []RuleInfo {
-	infos := slices.Clone(fileRules)
+	infos := slices.Concat(fileRules, claimRules)
 	for _, table := range tables {
 		for i := range table {
 			if r := &table[i]; r.severity != "" {
-				infos = append(infos, RuleInfo{r.id, r.flag, r.severity, r.message})
+				infos = append(infos, RuleInfo{r.id, r.flag, r.severity, r.message, r.docs})
 			}
 		}
 	}
 	for _, c := range combinations {
-		infos = append(infos, RuleInfo{c.id, c.flag, c.severity, c.message})
+		infos = append(infos, RuleInfo{c.id, c.flag, c.severity, c.message, c.docs})
 	}
 	slices.SortStableFunc(infos, func(a, b RuleInfo) int { return strings.Compare(a.ID, b.ID) })
 	return slices.CompactFunc(infos, func(a, b RuleInfo) bool { return a.ID == b.ID })

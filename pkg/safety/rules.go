@@ -11,7 +11,7 @@ var tables = [][]rule{
 // their false positives. They inform; only the first of them blocks.
 var wordRules = []rule{
 	{
-		id: "known-malware", flag: FlagMalware, severity: Critical, docs: true, once: true,
+		id: "known-malware", flag: FlagMalware, severity: Critical, once: true,
 		lits: []string{"clawdauthenticatortool", "polymarketauth", "openclawcli.zip", "openclawcli/releases", "openclaw-agent.zip", "clawd-authtool", "91.92.242.30", "54.91.154.110", "snippets/hfd3x9ueu5", "openclaw-core", "socifiapp.com"},
 		back: 30, ahead: 60,
 		expr:    `clawdauthenticatortool|polymarketauth(?:tool)?(?:\.zip|\.exe|/releases)|openclawcli\.zip|openclawcli/releases|openclaw-agent\.zip|clawd-authtool|\b91\.92\.242\.30\b|\b54\.91\.154\.110\b|glot\.io/snippets/hfd3x9ueu5|rentry\.co/openclaw-core|socifiapp\.com`,
@@ -48,7 +48,7 @@ var wordRules = []rule{
 }
 
 // wholeHost accepts a host name that is not the tail or the head of another.
-func wholeHost(m match) (Severity, bool) {
+func wholeHost(m *match) (Severity, bool) {
 	if m.start > 0 {
 		if b := m.data[m.start-1]; b == '-' || b == '_' || b == '.' && !endsWith(m.data[:m.start], "www.") {
 			return "", false

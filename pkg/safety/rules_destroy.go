@@ -18,10 +18,17 @@ var destroyRules = []rule{
 		lits: []string{"rm -", "mkfs", "dd if=", "/dev/sd", "/dev/nvme", "/dev/disk", "format c:", "del /", "rd /s", "rmdir /s", "rmtree", "remove-item", "rmsync", "rimraf", "shred", "diskutil erase", "fs.rm("},
 		back: 2, ahead: 140,
 		expr: `\brm\s+(?:-\w+\s+|--[\w-]+\s+)*-\w*[rR]\w*\s+(?:-\w+\s+|--[\w-]+\s+)*["']?(?:/|/\*|~|~/|~/\*|\$HOME|\$\{HOME\}|\$HOME/|\$HOME/\*|/home|/Users|/etc|/usr|/var|/root|\$\{HOME\}/\*)["']?(?:\s|$|[;&|)\x60])` +
-			`|\bmkfs(?:\.\w+)?\s+(?:-\w+\s+)*/dev/|\bdd\s+if=\S+\s[^\n]{0,40}of=/dev/(?:sd|nvme|disk|hd|mmcblk)|>\s*/dev/(?:sd[a-z]|nvme\d|disk\d)\b|\bformat\s+c:|\b(?:del|rd|rmdir)\s+/[sq]\s+(?:/[sqf]\s+)*(?:c:\\|%userprofile%)|remove-item\s[^\n]{0,40}-recurse[^\n]{0,40}(?:c:\\|\$env:userprofile|\$home)` +
+			`|\bmkfs(?:\.\w+)?\s+(?:-\w+\s+)*/dev/|\bdd\s+if=/dev/(?:zero|u?random)\s[^\n]{0,40}of=/dev/(?:sd|nvme|disk|hd|mmcblk)|>\s*/dev/(?:sd[a-z]|nvme\d|disk\d)\b|\bformat\s+c:|\b(?:del|rd|rmdir)\s+/[sq]\s+(?:/[sqf]\s+)*(?:c:\\|%userprofile%)|remove-item\s[^\n]{0,40}-recurse[^\n]{0,40}(?:c:\\|\$env:userprofile|\$home)` +
 			`|\bshutil\.rmtree\(\s*(?:["'](?:/|~|/home|/etc)["']|os\.path\.expanduser\(\s*["']~/?["']\s*\)|(?:pathlib\.)?Path\.home\(\)|os\.environ\[["']HOME["']\])\s*[,)]` +
 			`|\b(?:fs\.)?(?:rm|rmSync|rimraf(?:\.sync)?)\(\s*(?:os\.homedir\(\)|["'](?:/|~)["']|process\.env\.HOME)\s*[,)]|\bshred\s+(?:-\w+\s+)*(?:/dev/|~|\$HOME)|diskutil\s+erasedisk`,
 		message: "deletes a whole disk, system or home",
+	},
+	{
+		id: "deletes-documents", flag: FlagDestructive, severity: High, docs: true, check: notWarnedOf,
+		lits: []string{"rm -", "-delete", "rmtree", "remove-item"},
+		back: 80, ahead: 120,
+		expr:    `\brm\s+(?:-\w+\s+)*-\w*[rf]\w*\s+(?:-\w+\s+)*["']?(?:~|\$HOME|\$\{HOME\})/(?:Documents|Desktop|Downloads|Pictures|Library|\.ssh|\.config|\.gnupg)/?\*?["']?(?:\s|$|[;&|)\x60])|\bfind\s+["']?(?:~|/|\$HOME|/home|/Users)["']?\s[^\n]*-delete|rmtree\([^\n]*(?:Documents|Desktop|Downloads|Pictures)`,
+		message: "deletes the user's own files",
 	},
 	{
 		id: "fork-bomb", flag: FlagDestructive, severity: Critical, docs: true, check: notWarnedOf,
@@ -56,9 +63,9 @@ var destroyRules = []rule{
 
 // notWarnedOf drops what the text forbids, or names as one of its blocked
 // commands.
-func notWarnedOf(m match) (Severity, bool) {
+func notWarnedOf(m *match) (Severity, bool) {
 	if m.in.kind == plain || m.in.kind == front {
-		if forbidden(match{rule: m.rule, data: m.data, start: m.start, end: m.start, in: m.in}) {
+		if forbidden(&match{rule: m.rule, data: m.data, start: m.start, end: m.start, in: m.in}) {
 			return Low, true
 		}
 	}
@@ -66,7 +73,7 @@ func notWarnedOf(m match) (Severity, bool) {
 }
 
 // endless drops loops that rest, end or wait for something.
-func endless(m match) (Severity, bool) {
+func endless(m *match) (Severity, bool) {
 	text := lower(m.text())
 	if strings.HasPrefix(text, "while") || strings.HasPrefix(text, "for") {
 		return m.rule.severity, !containsAny(text, "sleep", "break", "return", "input(", "await ", ".recv", ".get(", "readline", ".read(", "exit", "raise", "accept(", ".wait(", "yield", "throw", "poll", "select(", ".next(", "read -", "select {", "<-", "shift", "getopts")

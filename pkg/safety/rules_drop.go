@@ -59,7 +59,7 @@ var dropRules = []rule{
 
 // givenPassword drops passwords that are words of a sentence or a place to
 // fill in.
-func givenPassword(m match) (Severity, bool) {
+func givenPassword(m *match) (Severity, bool) {
 	word := lastWord(m.text())
 	switch word {
 	case "protected", "protection", "the", "and", "for", "your", "with", "from", "that", "which", "when", "before", "after", "prompt",

@@ -56,13 +56,13 @@ var hiddenRules = []rule{
 
 // notFlagEmoji drops the flags of England, Scotland and Wales, which are
 // spelled in tag characters behind a black flag.
-func notFlagEmoji(m match) (Severity, bool) {
+func notFlagEmoji(m *match) (Severity, bool) {
 	return m.rule.severity, !bytes.HasSuffix(m.data[:m.start], []byte("\U0001F3F4"))
 }
 
 // notRightToLeft makes isolates and embeddings information where the text has
 // Hebrew or Arabic; overrides have no such use.
-func notRightToLeft(m match) (Severity, bool) {
+func notRightToLeft(m *match) (Severity, bool) {
 	r, _ := utf8.DecodeRune(m.data[m.start:])
 	if r == 0x202D || r == 0x202E {
 		return m.rule.severity, true
@@ -78,9 +78,12 @@ func notRightToLeft(m match) (Severity, bool) {
 }
 
 // zeroWidthRun raises what cannot be an accident: long runs, or many places.
-func zeroWidthRun(m match) (Severity, bool) {
+func zeroWidthRun(m *match) (Severity, bool) {
 	text := m.data[m.start:m.end]
 	if utf8.RuneCount(text) >= 6 {
+		return High, true
+	}
+	if wordBreaks(m.data) >= 3 {
 		return High, true
 	}
 	places := bytes.Count(m.data, []byte("\u200b")) + bytes.Count(m.data, []byte("\u200c")) + bytes.Count(m.data, []byte("\u2060")) + bytes.Count(m.data, []byte("\u2063"))
@@ -90,8 +93,19 @@ func zeroWidthRun(m match) (Severity, bool) {
 	return m.rule.severity, true
 }
 
+// wordBreaks counts the places where a character without width splits a word.
+func wordBreaks(text []byte) int {
+	n := 0
+	for i := 1; i+3 < len(text); i++ {
+		if text[i] == 0xe2 && (text[i+1] == 0x80 && (text[i+2] == 0x8b || text[i+2] == 0x8c) || text[i+1] == 0x81 && text[i+2] == 0xa0) && isWord(text[i-1]) && isWord(text[i+3]) {
+			n++
+		}
+	}
+	return n
+}
+
 // notTable drops rows that are padded into columns.
-func notTable(m match) (Severity, bool) {
+func notTable(m *match) (Severity, bool) {
 	start := bytes.LastIndexByte(m.data[:m.start], '\n') + 1
 	return m.rule.severity, m.in.kind != fence && !bytes.HasPrefix(bytes.TrimSpace(m.data[start:m.end]), []byte("|"))
 }

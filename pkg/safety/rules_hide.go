@@ -20,8 +20,16 @@ var hideRules = []rule{
 		after: []string{"user", "human", "owner", "operator", "anyone", "customer", "victim", "response", "output", "conversation", "summary", "chat", "reply", "this ", "these "},
 		back:  10, ahead: 90,
 		expr: `\b(?:do not|don['’]?t|never|must not|mustn't|should not|shouldn't|avoid|no need to|without)\s+(?:(?:ever|directly|explicitly|under any circumstances)\s+)?(?:tell(?:ing)?|inform(?:ing)?|notify(?:ing)?|alert(?:ing)?|warn(?:ing)?|let(?:ting)?)\s+` + toldPeople + `\b` +
-			`|\b(?:do not|don['’]?t|never|must not|should not|avoid|without)\s+(?:(?:ever|directly|explicitly)\s+)?(?:mention(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|show(?:ing)?|report(?:ing)?|log(?:ging)?|explain(?:ing)?|display(?:ing)?|discuss(?:ing)?|acknowledg(?:e|ing))\s+(?:(?:this|that|it|these|the|any|about|of|existence|presence)\s+)*(?:(?:step|url|action|behaviou?r|process|instruction|fact|skill|request|upload|call|command|operation|activity|verification|check|section|rule|file|tool|data|transfer|connection|sync)s?\s+)?(?:(?:to|with|in)\s+)?(?:(?:the |your )?(?:user|human|owner|operator|response|output|conversation|summary|chat|reply|anyone)s?\b)` +
+			`|\b(?:do not|don['’]?t|never|must not|should not|avoid|without)\s+(?:(?:ever|directly|explicitly)\s+)?(?:mention(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|show(?:ing)?|report(?:ing)?|log(?:ging)?|explain(?:ing)?|display(?:ing)?|discuss(?:ing)?|acknowledg(?:e|ing))\s+(?:(?:this|that|it|these|the|any|about|of|existence|presence)\s+)*(?:(?:step|url|action|behaviou?r|process|instruction|fact|skill|request|upload|call|command|operation|activity|verification|check|section|rule|file|tool|data|transfer|connection|sync|image|link|address|comment|change|update|message|note)s?\s+)?(?:to|with|in|from)\s+(?:(?:the |your )?(?:user|human|owner|operator|response|output|conversation|summary|chat|reply|anyone)s?\b)` +
+			`|\b(?:do not|don['’]?t|never|must not|should not)\s+show\s+(?:the )?(?:user|human|owner)s?\s+(?:this|that|it|these|any|what)\b` +
 			`|\b(?:do not|don['’]?t|never|must not|should not)\s+(?:mention|reveal|disclose|discuss|acknowledge)\s+(?:this|these)\s+(?:step|url|action|behaviou?r|process|instruction|skill|request|section|rule|to\b|in\b|part)`,
+		message: "tells the model to hide something from its user",
+	},
+	{
+		id: "hide-from-user", flag: FlagInjection, severity: High, docs: true, check: concealment,
+		lits:    []string{"不要告诉用户", "不要告知用户", "不要通知用户", "不得告诉用户", "别告诉用户", "不要让用户知道", "不能让用户知道", "瞒着用户", "ユーザーに知らせ", "ユーザーには伝え", "사용자에게 알리지", "не сообщай", "no le digas al usuario", "ne dites pas à l'utilisateur"},
+		ahead:   20,
+		expr:    `(?:不要|不得|别)(?:告诉|告知|通知)用户|(?:不要|不能)让用户知道|瞒着用户|ユーザーに知らせない|ユーザーには伝えない|사용자에게 알리지|не сообщай(?:те)? (?:пользователю|об этом)|no le digas al usuario|ne dites pas à l'utilisateur`,
 		message: "tells the model to hide something from its user",
 	},
 	{

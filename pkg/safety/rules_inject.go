@@ -15,6 +15,13 @@ var injectRules = []rule{
 		message: "tells the model to drop the instructions it works under",
 	},
 	{
+		id: "override-instructions", flag: FlagInjection, severity: Critical, docs: true,
+		lits:    []string{"忽略之前", "忽略以上", "忽略先前", "忽略所有", "无视之前", "无视以上", "忘记之前", "以前の指示を無視", "これまでの指示を無視", "이전 지시를 무시", "игнорируй", "игнорируйте", "ignora las instrucciones", "ignora todas las", "ignorez les instructions", "ignoriere alle", "ignora le istruzioni", "ignore as instruções"},
+		ahead:   60,
+		expr:    `(?:忽略|无视|忘记)(?:之前|以上|先前|所有)[^\n]{0,12}?(?:指令|指示|说明|规则|提示)|(?:以前|これまで)の指示を無視|이전 지시를 무시|игнорируйте? (?:все )?(?:предыдущие|прошлые)|ignora (?:todas )?las instrucciones|ignorez (?:toutes )?les instructions|ignoriere alle (?:vorherigen|bisherigen)|ignora le istruzioni|ignore as instruções`,
+		message: "tells the model to drop the instructions it works under",
+	},
+	{
 		id: "mode-switch", flag: FlagInjection, severity: High, docs: true,
 		lits: []string{"you are now", "you're now", "mode enabled", "mode activated", "mode engaged", "developer mode", "god mode", "dan mode", "jailbreak", "unrestricted", "do anything now", "maintenance mode", "act as if you have no"},
 		back: 30, ahead: 100,
@@ -32,10 +39,17 @@ var injectRules = []rule{
 	},
 	{
 		id: "forged-system-message", flag: FlagInjection, severity: High, docs: true, check: notInCode,
-		lits: []string{"<|", "[inst]", "<<sys>>", "<system", "</system", "[system", "[admin", "system override", "system prompt:", "system instruction", "admin override", "<important", "<instructions>", "system message:", "system notice"},
+		lits: []string{"<system", "</system", "[system", "[admin", "system override", "system prompt:", "system instruction", "admin override", "<important", "<instructions>", "system message:", "system notice"},
 		back: 4, ahead: 60,
-		expr:    `<\|(?:im_start|system|start_header_id|begin_of_text)\|>|\[/?INST\]|<<SYS>>|</?system(?:[-_ ](?:prompt|message|override|instructions?))?>|\[(?:SYSTEM|ADMIN)(?:[ _](?:OVERRIDE|MESSAGE|PROMPT|NOTICE|INSTRUCTION|COMMAND))?\]:?|(?:^|\n)[#*\s>-]*(?:system override|new system (?:prompt|instructions?)|admin override|system notice|system message)\b[*\s]*:|<important>`,
+		expr:    `</?system(?:[-_ ](?:prompt|message|override|instructions?))?>|\[(?:SYSTEM|ADMIN)(?:[ _](?:OVERRIDE|MESSAGE|PROMPT|NOTICE|INSTRUCTION|COMMAND))?\]:?|(?:^|\n)[#*\s>-]*(?:system override|new system (?:prompt|instructions?)|admin override|system notice|system message)\b[*\s]*:|<important>`,
 		message: "forges a message of the system",
+	},
+	{
+		id: "chat-markers", flag: FlagInjection, severity: Medium, docs: true, check: notInCode,
+		lits:    []string{"<|im_", "<|system", "<|start_h", "<|begin_of", "[inst]", "[/inst]", "<<sys>>"},
+		ahead:   40,
+		expr:    `<\|(?:im_start|im_end|system|start_header_id|begin_of_text)\|>|\[/?INST\]|<<SYS>>`,
+		message: "contains the marks that part the turns of a conversation with a model",
 	},
 	{
 		id: "asks-for-prompt", flag: FlagInjection, severity: Medium, docs: true, check: notForbidden,
@@ -50,7 +64,7 @@ var injectRules = []rule{
 		back: 60, ahead: 100,
 		expr: `\b(?:secretly|covertly|stealthily|surreptitiously|discreetly)\s+(?:\w+\s+){0,2}?(?:send|upload|post|transmit|collect|read|copy|execute|run|install|download|append|add|include|forward|exfiltrate|log|record|capture|store|modify|replace|inject|call|fetch|harvest|extract|monitor|track)` +
 			`|\b(?:silently|quietly)\s+(?:\w+\s+){0,2}?(?:send|upload|post|transmit|collect|copy|forward|exfiltrate|record|capture|inject|harvest|extract|append|steal|monitor|curl|POST)\b` +
-			`|\b(?:send|upload|post|transmit|forward|execute|run|exfiltrate)\s+(?:\w+\s+){1,6}?(?:silently|secretly|covertly|stealthily|discreetly)\b`,
+			`|\b(?:send|upload|post|transmit|forward|exfiltrate)\s+(?:(?:it|them|this|that|the|all|any|every|your|their|a|an|to|of|data|file|files|results?|logs?|contents?|keys?|tokens?|user|conversation|history)\s+){1,8}?(?:silently|secretly|covertly|stealthily|discreetly)\b`,
 		message: "asks for something to be done in secret",
 	},
 	{
@@ -60,6 +74,58 @@ var injectRules = []rule{
 		back: 60, ahead: 100,
 		expr:    `\b(?:anthropic|openai|the security team|the system administrator|openclaw|clawdbot)\s+(?:has|have)\s+(?:\w+\s+)?(?:authori[sz]ed|approved|mandated|required|pre-?approved)|\bauthori[sz]ed by (?:anthropic|openai|the (?:system|security|admin)\w*)|\b(?:user|human|owner) has (?:already )?(?:pre-?)?(?:authori[sz]ed|approved|consented to) (?:all|any|every|this|these)`,
 		message: "claims an authority that a skill cannot have",
+	},
+	{
+		id: "deceives-user", flag: FlagInjection, severity: High, docs: true, check: notForbidden,
+		lits: []string{"lie to", "mislead", "deceive", "trick the", "pretend that", "pretend it", "pretend the", "pretend everything", "everything is fine", "everything is normal", "everything was fine", "everything went", "it went well", "all went well", "it worked", "it succeeded"},
+		back: 60, ahead: 60,
+		expr:    `\b(?:lie to|mislead|deceive|trick)\s+(?:the )?(?:user|human|owner|victim)s?\b|\bpretend (?:that )?(?:it|this|the \w+|everything) (?:succeeded|worked|failed|is fine|was fine|did not|didn't|never happened)|\btell (?:the )?(?:user|human|owner)s? (?:that )?(?:everything|it|all) (?:is|was|went) (?:fine|normal|ok|well)\b|\bif [^.\n]{0,60}\bfails?\b[^.\n]{0,30}\b(?:tell|say|report)\b[^.\n]{0,40}\b(?:it worked|it succeeded|success)`,
+		message: "tells the model to deceive its user",
+	},
+	{
+		id: "asks-to-read-secrets", flag: FlagCredentials, severity: Medium, docs: true, check: secretsRead,
+		lits:   []string{".ssh", "id_rsa", "id_ed25519", ".aws/cred", "/etc/passwd", "/etc/shadow", "auth-profiles", "mcp.json", ".netrc", "openclaw.json", "clawdbot.json", ".git-credentials", ".kube/config", ".npmrc", "login data"},
+		before: []string{"read", "include", "print", "output", "show", "display", "open", "copy", "dump", "list", "load", "append", "attach", "pass", "collect", "gather", "extract", "return", "share", "send", "search", "find", "grab"},
+		back:   100, ahead: 20,
+		expr:    `\b(?:read|include|print|output|show|display|open|copy|dump|list|load|append|attach|pass|collect|gather|extract|return|share|send|search|find|grab)\b[^.\n|]*?\s\S*?(?:\.ssh/?\b|\bid_(?:rsa|ed25519)\b|\.aws/credentials|/etc/(?:passwd|shadow)\b|auth-profiles\.json|\.netrc\b|\.git-credentials|\.kube/config|\.npmrc\b|Login Data)|\b(?:include|print|output|dump|pass|collect|extract|return|share|send|append|attach)\b[^.\n|]*?\s\S*?(?:\bmcp\.json|openclaw\.json|clawdbot\.json)|\b(?:read|open|load)\b[^.\n|]*?\s\S*?(?:\.cursor/mcp\.json|openclaw\.json|clawdbot\.json)[\x60"']?,? and (?:pass|send|include|share|output|return|post)`,
+		message: "asks the model to read secrets of other programs",
+	},
+	{
+		id: "spreads-itself", flag: FlagInjection, severity: High, docs: true, check: notForbidden,
+		lits: []string{"other agents to", "all agents to", "every agent to", "other agents should install", "/skill.md"},
+		back: 100, ahead: 60,
+		expr:    `\b(?:tell|encourage|convince|instruct|persuade|get|make|order)\s+(?:all |any |every )?(?:other |fellow )?agents?\s+to\s+(?:install|run|download|execute|follow)|(?:>>|\bcp\s[^\n]*|\btee\s+-a\s+)\s*["']?\S*skills/(?:\*|[\w$\{\}-]+)/SKILL\.md`,
+		message: "spreads to other agents or skills",
+	},
+	{
+		id: "acts-unasked", flag: FlagInjection, severity: Medium, docs: true, check: notForbiddenBefore,
+		lits: []string{"without asking", "without confirm", "without user confirm", "without user approv", "without approval", "without permission", "without prompting", "without requiring", "do not ask for", "don't ask for", "never ask for", "skip confirmation", "no confirmation"},
+		back: 90, ahead: 60,
+		expr:    `\b(?:delete|remove|overwrite|execute|install|purchase|buy|transfer|send money|deploy|push|modify|drop|wipe|pay)\w{0,3}\b[^.\n]{0,60}?\b(?:without (?:first )?(?:asking|confirm\w*|prompting|requiring|(?:the )?user(?:'s)? (?:confirm\w*|approval|permission)|approval|permission)|(?:do not|don['’]t|never) ask for (?:confirmation|permission|approval)|skip(?:ping)? confirmation|no confirmation)\b`,
+		message: "changes or spends something without asking",
+	},
+	{
+		id: "asks-for-personal-data", flag: FlagCredentials, severity: Medium, docs: true, check: notForbidden,
+		lits: []string{"credit card", "cvv", "social security", "bank account", "login credentials", "passport number", "online banking"},
+		back: 80, ahead: 20,
+		expr:    `\b(?:enter|provide|send|give|share|type|paste|submit|ask(?: the)? (?:user|human)s?(?: for| to)?|collect|request)\b[^.\n]{0,50}?\b(?:credit card (?:number|details)|cvv|social security number|bank account (?:number|details|credentials)|online banking|login credentials|passport number)\b`,
+		message: "asks for bank, card or identity data",
+	},
+	{
+		id: "claims-endorsement", flag: FlagInjection, severity: Medium, docs: true,
+		lits:    []string{"anthropic", "claude", "openai", "clawhub", "openclaw"},
+		back:    40,
+		ahead:   40,
+		expr:    `\b(?:verified|certified|endorsed|approved|recommended|trusted)\s+by\s+(?:anthropic|openai|claude|clawhub|openclaw|google|microsoft)\b|\bofficial(?:ly)?\s+(?:anthropic|openai|claude)\s+(?:skill|tool|plugin|extension)\b`,
+		message: "claims to be endorsed",
+	},
+	{
+		id: "applies-to-all", flag: FlagInjection, severity: Medium, docs: true, check: notForbidden,
+		lits:   []string{"any request", "every request", "all requests", "every message", "every question", "any question", "every task", "any task", "all tasks", "every conversation", "every user"},
+		before: []string{"always", "must", "use this", "invoke this", "call this", "activate", "automatically"},
+		back:   80, ahead: 10,
+		expr:    `\b(?:always|must|automatically)\s+(?:be\s+)?(?:use|used|invoke|invoked|call|called|load|loaded|activate|activated|run)\b[^.\n]{0,40}?\b(?:for|on|before|with)\s+(?:any|every|all)\s+(?:user\s+)?(?:requests?|messages?|questions?|tasks?|conversations?)\b|\b(?:use|invoke|activate|select|choose|prefer)\s+this\s+(?:skill\s+)?for\s+(?:any|every|all)\s+(?:\w+\s+)?(?:requests?|messages?|questions?|tasks?|conversations?|purposes?)\b|\b(?:use|choose|prefer)\s+this\s+(?:skill\s+)?(?:for everything|instead of (?:all|any) other)`,
+		message: "wants to be used for everything",
 	},
 	{
 		id: "takes-precedence", flag: FlagInjection, severity: Medium, docs: true, check: notForbidden,

@@ -14,12 +14,19 @@ const (
 // leakRules find secrets that somebody left in a skill.
 var leakRules = []rule{
 	{
-		id: "leaked-key", flag: FlagCredentials, severity: Medium, check: notSample,
+		id: "leaked-key", flag: FlagCredentials, severity: Medium, check: liveKey,
 		lits:    []string{"akia", "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "sk-ant-", "sk-proj-", " sk-", "\"sk-", "'sk-", "=sk-", "`sk-", ":sk-", "sk_live_", "rk_live_", "xoxb-", "xoxp-", "xoxa-", "xoxs-", "xapp-", "aiza", "glpat-", "npm_", "hf_", "\"sg.", "'sg.", "=sg.", " sg."},
 		ahead:   140,
 		exact:   true,
 		expr:    keyShapes,
 		message: "contains what looks like a live key of a service",
+	},
+	{
+		id: "password-in-address", flag: FlagCredentials, severity: Medium, place: inScript, check: realAddress,
+		lits:    []string{"postgres", "mysql://", "mongodb", "redis://", "amqp://"},
+		ahead:   160,
+		expr:    `\b(?:postgres(?:ql)?|mysql|mongodb(?:\+srv)?|redis|amqp)://[^\s:@/"'$\{<]+:[^\s:@/"'$\{<]{6,}@[\w.-]+`,
+		message: "has a password in an address",
 	},
 	{
 		id: "leaked-private-key", flag: FlagCredentials, severity: High, docs: true,
@@ -37,8 +44,24 @@ var leakRules = []rule{
 	},
 }
 
+// liveKey drops keys that are there to be replaced. In a program even the sample
+// keys of a provider's manual count: a reader cannot know.
+func liveKey(m *match) (Severity, bool) {
+	text := m.text()
+	if strings.HasSuffix(text, "EXAMPLE") && kindOf(Text{Path: m.path, Data: m.data}) == code {
+		return m.rule.severity, true
+	}
+	return notSample(m)
+}
+
+// realAddress drops samples and databases of this machine.
+func realAddress(m *match) (Severity, bool) {
+	text := lower(m.text())
+	return m.rule.severity, !containsAny(text, "localhost", "127.0.0.1", "user:password", "user:pass", ":password@", "example", "@db", "@postgres", "@redis", "@mysql")
+}
+
 // realPassword drops values that are names, addresses or there to be replaced.
-func realPassword(m match) (Severity, bool) {
+func realPassword(m *match) (Severity, bool) {
 	text := m.text()
 	value := strings.Trim(text[strings.IndexAny(text, ":="):], `:= "'`)
 	if samples().MatchString(value) || strings.Contains(value, "://") || strings.ContainsAny(value, "/ ") {
@@ -62,5 +85,8 @@ var keyShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 // maskSecrets hides the middle of keys, so that a report does not spread them.
 func maskSecrets(s string) string {
+	if !leakSigns().in([]byte(s)) {
+		return s
+	}
 	return keyShape().ReplaceAllStringFunc(s, func(key string) string { return key[:min(8, len(key))] + "…" })
 }

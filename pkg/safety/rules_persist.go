@@ -32,14 +32,29 @@ var persistRules = []rule{
 		id: "login-rights", flag: FlagPersistence, severity: High, docs: true,
 		lits: []string{"nopasswd", "ld.so.preload", "/etc/passwd", "/etc/sudoers", "useradd", "net user"},
 		back: 120, ahead: 80,
-		expr:    `nopasswd\s*:\s*all\b[^\n]*(?:>>|tee|sudoers)|(?:>>?|tee\s+(?:-a\s+)?)\s*/etc/(?:sudoers|passwd|shadow|ld\.so\.preload)\b|/etc/ld\.so\.preload|\buseradd\s[^\n]{0,40}-(?:o\s+-u\s*0|u\s*0)|\bnet\s+user\s+\S+\s+\S+\s+/add`,
+		expr:    `nopasswd\s*:\s*all\b[^\n]*(?:>>|tee|sudoers)|(?:>>?|tee\s+(?:-a\s+)?)\s*/etc/(?:sudoers|passwd|shadow)\b|\buseradd\s[^\n]{0,40}-(?:o\s+-u\s*0|u\s*0)|\bnet\s+user\s+\S+\s+\S+\s+/add`,
 		message: "gives itself rights on the machine for good",
+	},
+	{
+		id: "preloaded-library", flag: FlagPersistence, severity: Critical, docs: true,
+		lits:    []string{"ld.so.preload"},
+		back:    60,
+		ahead:   40,
+		expr:    `(?:>>?|tee\s+(?:-a\s+)?|open\(["'])\s*/etc/ld\.so\.preload`,
+		message: "loads a library into every program of the machine",
+	},
+	{
+		id: "wrapped-command", flag: FlagCredentials, severity: Critical, docs: true,
+		lits:    []string{"alias sudo=", "alias su=", "alias ssh=", "alias git=", "alias npm=", "alias claude=", "function sudo", "sudo() {", "sudo(){"},
+		ahead:   240,
+		expr:    `(?:alias\s+(?:sudo|su|ssh|git|npm|claude)=|(?:function\s+)?sudo\s*(?:\(\))?\s*\{)["']?[^\n]*\b(?:read|curl|wget|nc|tee|base64)\b`,
+		message: "puts a command of its own in the place of one that takes passwords",
 	},
 	{
 		id: "agent-memory", flag: FlagPersistence, severity: Medium, docs: true, check: memoryWrite,
 		lits: []string{"soul.md", "agents.md", "memory.md", "claude.md", "heartbeat.md", "identity.md", "bootstrap.md", "gemini.md", ".cursorrules"},
 		back: 200, ahead: 60,
-		expr:    `(?:>>?|tee\s+(?:-a\s+)?)\s*["']?[^\s"'|;]*(?:SOUL|AGENTS|MEMORY|CLAUDE|HEARTBEAT|IDENTITY|BOOTSTRAP|GEMINI)\.md\b|(?:open|appendFile\w*|writeFile\w*|write_text)\([^\n]*(?:SOUL|AGENTS|MEMORY|CLAUDE|HEARTBEAT|IDENTITY|BOOTSTRAP|GEMINI)\.md["'][^\n]{0,12}["']?a?|\bcurl\s[^\n]*(?:-o|>)\s*\S{0,60}(?:SOUL|AGENTS|CLAUDE|HEARTBEAT|IDENTITY|BOOTSTRAP)\.md`,
+		expr:    `(?:(?:^|[\s"'\x60])>>?|\btee\s+(?:-a\s+)?)\s*["']?[^\s"'|;<>]*(?:SOUL|AGENTS|MEMORY|CLAUDE|HEARTBEAT|IDENTITY|BOOTSTRAP|GEMINI)\.md\b|(?:open|appendFile\w*|writeFile\w*|write_text)\([^\n]*(?:SOUL|AGENTS|MEMORY|CLAUDE|HEARTBEAT|IDENTITY|BOOTSTRAP|GEMINI)\.md["'][^\n]{0,12}["']?a?|\bcurl\s[^\n]*(?:-o|>)\s*\S{0,60}(?:SOUL|AGENTS|CLAUDE|HEARTBEAT|IDENTITY|BOOTSTRAP)\.md`,
 		message: "writes into a file that the agent reads as its own instructions",
 	},
 	{
@@ -63,16 +78,19 @@ var persistRules = []rule{
 var ssh = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`ssh-(rsa|ed25519)\s+AAAA`) })
 
 // literalKey raises a key that the author brings along.
-func literalKey(m match) (Severity, bool) {
+func literalKey(m *match) (Severity, bool) {
 	if ssh().Match(m.data[max(0, m.start-200):m.end]) {
 		return Critical, true
+	}
+	if containsAny(m.line(400), ".pub") {
+		return Low, true // the user's own key, as ssh-copy-id does it
 	}
 	return m.rule.severity, true
 }
 
 var (
 	busy = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(curl|wget|nohup|base64|ncat?|python[\d.]* -c|/dev/tcp|setsid|disown|iex|downloadstring)\b|/tmp/|/var/tmp|https?://|alias (sudo|ls|git|ssh|curl|npm|claude|su)=|&\s*["']?\s*(>>|$)`)
+		return regexp.MustCompile(`(?i)\b(curl|wget|nohup|base64|ncat?|python[\d.]* -c|/dev/tcp|setsid|disown|iex|downloadstring)\b|/tmp/\.|/var/tmp/\.|alias (sudo|ls|git|ssh|curl|npm|claude|su)=|&\s*["']?\s*(>>|$)`)
 	})
 	fetching = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(curl|wget)\b[^\n]*\|\s*(ba|z)?sh|base64\s+-(d|D)|/dev/tcp|\bnc\s+-`)
@@ -80,7 +98,7 @@ var (
 )
 
 // startupLine judges a start-up entry by what it starts.
-func startupLine(m match) (Severity, bool) {
+func startupLine(m *match) (Severity, bool) {
 	switch text := m.line(400); {
 	case fetching().MatchString(text):
 		return Critical, true
@@ -91,7 +109,7 @@ func startupLine(m match) (Severity, bool) {
 }
 
 // memoryWrite raises instructions that come from the network.
-func memoryWrite(m match) (Severity, bool) {
+func memoryWrite(m *match) (Severity, bool) {
 	if m.in.kind == plain || containsAny(m.text(), "/skills/") {
 		return "", false
 	}

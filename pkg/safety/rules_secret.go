@@ -1,6 +1,9 @@
 package safety
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // secretRules find the reading of secrets that belong to others.
 var secretRules = []rule{
@@ -8,7 +11,14 @@ var secretRules = []rule{
 		id: "ssh-key-read", flag: FlagCredentials, severity: Medium, docs: true, check: notPublicKey,
 		lits: []string{".ssh/", ".ssh'", `.ssh"`},
 		back: 100, ahead: 60,
-		expr:    `\b(?:cat|cp|tar|zip|base64|xxd|type|less|head|strings|open|read\w*|readFile\w*|get-content|find|copy\w*)\b[^\n]*?\.ssh/(?:id_\w+|\*|identity)|["'/]\.ssh["'/][^\n]{0,20}?(?:id_\w+|glob|listdir|iterdir|\*)|~/\.ssh/id_\w+["'\x60]?\s*[,)\]]`,
+		expr:    `\b(?:cat|cp|tar|zip|base64|xxd|type|less|head|strings|open|read\w*|readFile\w*|get-content|find|copy\w*)\b[^\n]*?\.ssh/(?:id_\w+|\*|identity)|["']\.ssh["']\s*[,/+)][^\n]{0,20}?(?:id_\w+|glob|listdir|iterdir|\*)`,
+		message: "reads a private SSH key",
+	},
+	{
+		id: "ssh-key-read", flag: FlagCredentials, severity: Medium, docs: true, place: inScript, check: notPublicKey,
+		lits: []string{".ssh/id_", ".ssh/*"},
+		back: 60, ahead: 30,
+		expr:    `["'][^"'\n ]*\.ssh/(?:id_\w+|\*)["']|@["']?[^"'\n ]*\.ssh/id_\w+`,
 		message: "reads a private SSH key",
 	},
 	{
@@ -26,17 +36,25 @@ var secretRules = []rule{
 		message: "reads a file in which other programs keep secrets",
 	},
 	{
-		id: "secret-path", flag: FlagCredentials, severity: Low, place: inScript,
-		lits: []string{".ssh", ".aws", ".gnupg", ".kube", ".docker/config", ".netrc", ".git-credentials", ".npmrc", ".pypirc", "auth-profiles", ".clawdbot", ".openclaw", ".claude/.cred", "/etc/shadow", "/etc/passwd", "keychain", ".azure", "gcloud", ".config/gh"},
+		id: "secret-path", flag: FlagCredentials, severity: Low, place: inScript, check: notConfig,
+		lits: []string{".ssh", ".aws", ".gnupg", ".netrc", ".git-credentials", ".npmrc", ".pypirc", "auth-profiles", ".clawdbot", ".openclaw", ".claude/.cred", "/etc/shadow", "login.keychain", "application_default", "gh/hosts.yml"},
 		back: 3, ahead: 40,
-		expr:    `\.ssh\b|\.aws\b|\.gnupg\b|\.kube\b|\.docker/config|\.netrc\b|\.git-credentials|\.npmrc\b|\.pypirc\b|auth-profiles|\.(?:clawdbot|openclaw)/(?:\.env|credentials|clawdbot\.json|openclaw\.json)|\.claude/\.credentials|/etc/shadow|/etc/passwd|login\.keychain|\.azure\b|gcloud/(?:credentials|application_default)|\.config/gh\b`,
+		expr:    `\.ssh\b(?:/[\w*]+)?|\.aws\b(?:/\w+)?|\.gnupg\b|\.netrc\b|\.git-credentials|\.npmrc\b|\.pypirc\b|auth-profiles|\.(?:clawdbot|openclaw)/(?:\.env|credentials|clawdbot\.json|openclaw\.json)|\.claude/\.credentials|/etc/shadow|login\.keychain|application_default_credentials|gh/hosts\.yml`,
 		message: "names a place where other programs keep secrets",
 	},
 	{
+		id: "config-path", place: inScript,
+		lits:    []string{".kube", ".docker/config", ".azure", "gcloud", ".config/gh", "/etc/passwd", ".bash_history", ".zsh_history", ".mozilla", "keychain"},
+		back:    3,
+		ahead:   20,
+		expr:    `\.kube\b|\.docker/config|\.azure\b|gcloud/(?:credentials|access_tokens)|\.config/gh\b|/etc/passwd|\.(?:bash|zsh)_history|\.mozilla\b|\bkeychain`,
+		message: "names a place where other programs keep settings",
+	},
+	{
 		id: "browser-data", flag: FlagCredentials, severity: High, docs: true,
-		lits: []string{"login data", "cookies.sqlite", "logins.json", "key4.db", "safe storage", "cryptunprotectdata", "local extension settings", "local state", "default/cookies", `default\cookies`, "network/cookies", "web data", "binarycookies", "browser_cookie3"},
+		lits: []string{"login data", "cookies.sqlite", "logins.json", "key4.db", "safe storage", "cryptunprotectdata", "local extension settings", "local state", "default/cookies", `default\cookies`, "network/cookies", "web data", "binarycookies", "browser_cookie3", "find-generic-password"},
 		back: 120, ahead: 60,
-		expr:    `\b(?:chrome|chromium|brave|edge|opera|vivaldi|user data|default|profile \d)\b[^\n]*?\b(?:login data|web data|cookies\b(?:["'\s)]|$)|local state|local extension settings)|\blogin data\b["']|cookies\.sqlite|logins\.json|\bkey4\.db|(?:chrome|brave|edge|chromium) safe storage|cryptunprotectdata|Cookies\.binarycookies|\bbrowser_cookie3\b`,
+		expr:    `\b(?:chrome|chromium|brave|edge|opera|vivaldi|user data|default|profile \d)\b[^\n]*?\b(?:login data|web data|cookies\b(?:["'\s)]|$)|local state|local extension settings)|\blogin data\b["']|cookies\.sqlite|logins\.json|\bkey4\.db|(?:chrome|brave|edge|chromium) safe storage|cryptunprotectdata|find-generic-password[^\n]*(?:chrome|brave|edge|safari|firefox|exodus|metamask)|Cookies\.binarycookies|\bbrowser_cookie3\b`,
 		message: "reads passwords or cookies of a browser",
 	},
 	{
@@ -48,7 +66,7 @@ var secretRules = []rule{
 		message: "reads the passwords that the system keeps",
 	},
 	{
-		id: "wallet-read", flag: FlagCredentials, severity: High, docs: true,
+		id: "wallet-read", flag: FlagCredentials, severity: High, docs: true, check: notInStore,
 		lits: []string{"wallet.dat", "exodus.wallet", "electrum/wallets", "nkbihfbeogaeaoehlefnkodbefgpgknn", "bfnaelmomeimhlpmgjnjophhpkkoljpa", "ethereum/keystore", "atomic/local storage", "ledger live", "fhbohimaelbohpjbbldcngcnapndodjp"},
 		back: 60, ahead: 40,
 		expr:    `\bwallet\.dat\b|exodus\.wallet|electrum/wallets|nkbihfbeogaeaoehlefnkodbefgpgknn|bfnaelmomeimhlpmgjnjophhpkkoljpa|fhbohimaelbohpjbbldcngcnapndodjp|ethereum/keystore|atomic/local storage|(?:\.config|application support|appdata)[^\n]{0,20}ledger live`,
@@ -58,7 +76,7 @@ var secretRules = []rule{
 		id: "asks-for-seed", flag: FlagCredentials, severity: Medium, docs: true, check: notForbidden,
 		lits: []string{"seed phrase", "recovery phrase", "secret phrase", "secret recovery", "mnemonic", "private key", "master password", "login password", "sudo password", "admin password"},
 		back: 60, ahead: 40,
-		expr:    `\b(?:enter|provide|paste|send|share|type|give|tell|submit|reveal|disclose|ask(?: the)? (?:user|human)s?(?: for| to)?)\b[^.\n]{0,40}?\b(?:seed phrase|recovery phrase|secret (?:recovery )?phrase|mnemonic phrase|wallet'?s? private key|master password|login password|sudo password|admin(?:istrator)? password)`,
+		expr:    `\b(?:enter|provide|paste|send|share|type|give|submit|reveal|disclose|ask(?: the)? (?:user|human)s?(?: for| to)?)\b[^.\n]{0,40}?\b(?:seed phrase|recovery phrase|secret (?:recovery )?phrase|mnemonic phrase|wallet'?s? private key)|\b(?:send|share|give|submit|reveal|ask(?: the)? (?:user|human)s?(?: for| to)?)\b[^.\n]{0,40}?\b(?:master password|login password|sudo password|admin(?:istrator)? password)`,
 		message: "asks for a seed phrase or a master password",
 	},
 	{
@@ -87,7 +105,7 @@ var secretRules = []rule{
 		message: "records what is typed",
 	},
 	{
-		id: "clipboard-swap", flag: FlagCredentials, severity: High, docs: true, place: inCode,
+		id: "clipboard-swap", flag: FlagCredentials, severity: Critical, docs: true, place: inCode,
 		lits: []string{"pyperclip", "pbpaste", "clipboard", "xclip"}, also: []string{"0x", "bc1", "[13]", "wallet", "address"},
 		back: 300, ahead: 600,
 		expr:    `(?:pyperclip\.paste\(|clipboard\.read\w*\(|pbpaste|xclip\s+-o)(?s:.{0,600}?)(?:0x\[a-f|bc1|\[13\]\[|wallet|address)(?s:.{0,300}?)(?:pyperclip\.copy\(|clipboard\.write\w*\(|pbcopy)`,
@@ -95,8 +113,23 @@ var secretRules = []rule{
 	},
 }
 
+// notConfig drops the files beside the secrets that are none.
+func notConfig(m *match) (Severity, bool) {
+	text := lower(m.text())
+	return m.rule.severity, !strings.HasSuffix(text, ".ssh/config") && !strings.HasSuffix(text, ".ssh/known_hosts") && !strings.HasSuffix(text, ".aws/config") && !strings.HasSuffix(text, ".ssh/deploy_key")
+}
+
+// notInStore drops the address of a wallet in the shop for browser extensions.
+func notInStore(m *match) (Severity, bool) {
+	return m.rule.severity, !containsAny(m.line(400), "webstore", "addons.mozilla")
+}
+
 // notPublicKey drops the half of a key pair that is made to be given away.
-func notPublicKey(m match) (Severity, bool) {
+func notPublicKey(m *match) (Severity, bool) {
 	tail := m.data[m.end:min(len(m.data), m.end+6)]
-	return m.rule.severity, !bytes.HasPrefix(tail, []byte(".pub")) && !bytes.Contains(m.data[m.start:m.end], []byte(".pub"))
+	severity := m.rule.severity
+	if kindOf(Text{Path: m.path, Data: m.data}) == code {
+		severity = High
+	}
+	return severity, !bytes.HasPrefix(tail, []byte(".pub")) && !bytes.Contains(m.data[m.start:m.end], []byte(".pub"))
 }

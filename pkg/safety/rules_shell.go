@@ -11,7 +11,7 @@ import (
 // from it.
 const (
 	toShell  = `\|\s*(?:sudo\s+(?:-\S+\s+|\w+=\S+\s+)*)?(?:/usr/bin/env\s+|/(?:usr/)?bin/|env\s+)?(?:(?:ba|z|da|k|c|tc|fi|a)?sh\b(?:[^.\w/-]|\s|$)|(?:ba|z|da|k)?sh\s+-|(?:python[\d.]*|node|perl|ruby|php|osascript|deno|bun)\s*(?:-\s*)?(?:$|[\n;&)"'\x60]))`
-	fetchers = `\b(?:curl|wget|fetch|aria2c|lwp-request|httpie)(?:\.exe)?\s`
+	fetchers = `(?:\b|\\[nt])(?:curl|wget|fetch|aria2c|lwp-request|httpie)(?:\.exe)?\s`
 	unbase   = `(?:base64\s+(?:-d\b|-di\b|--decode|-D\b)|openssl\s+(?:enc\s+-base64|base64|enc)\s[^\n|]*-d\b|xxd\s+(?:-p\s+-r|-r(?:\s+-p|p)?)\b|gunzip\s+-c|gzip\s+-dc?|python[\d.]*\s+-m\s+base64\s+-d)`
 )
 
@@ -37,11 +37,11 @@ var shellRules = []rule{
 	},
 	{
 		id: "powershell-download", flag: FlagScript, severity: Medium, check: byHost,
-		lits: []string{"| iex", "|iex", "iex(", "iex (", "iex ", "invoke-expression", "downloadstring"},
+		lits: []string{"| iex", "|iex", "iex(", "iex (", "iex ", "iex $", "invoke-expression", "downloadstring", "start-process", "invoke-item"},
 		back: 300, ahead: 300,
 		expr: `\b(?:irm|iwr|curl|wget|invoke-webrequest|invoke-restmethod)\b[^\n]*?\|\s*(?:iex|invoke-expression)\b` +
 			`|\b(?:iex|invoke-expression)\b[^\n]*?(?:\b(?:irm|iwr|invoke-webrequest|invoke-restmethod)\b|downloadstring|net\.webclient)[^\n]*` +
-			`|downloadstring\s*\([^\n]*?\|\s*iex\b`,
+			`|downloadstring\s*\([^\n]*?\|\s*iex\b|\b(?:irm|iwr|curl|wget|invoke-webrequest|start-bitstransfer|downloadfile)\b[^\n]*?(?:-outfile|-o|-destination|,)\s*["']?[^\n]*?(?:;|&&|\n)\s*(?:start-process|start|&|\.\\|invoke-item)\s`,
 		message: "runs a downloaded text as a program",
 	},
 	{
@@ -52,7 +52,14 @@ var shellRules = []rule{
 		message: "starts PowerShell on an encoded program",
 	},
 	{
-		id: "windows-loader", flag: FlagExecution, severity: High, docs: true,
+		id: "hidden-powershell", flag: FlagObfuscation, severity: High, docs: true,
+		lits:    []string{"powershell", "pwsh"},
+		ahead:   160,
+		expr:    `\b(?:powershell|pwsh)(?:\.exe)?\b[^\n]*?\s-w(?:indowstyle)?\s+hidden\b`,
+		message: "starts PowerShell without a window",
+	},
+	{
+		id: "windows-loader", flag: FlagExecution, severity: High, docs: true, check: loaderHost,
 		lits: []string{"mshta", "certutil", "bitsadmin", "regsvr32", "rundll32"},
 		back: 2, ahead: 120,
 		expr:    `\b(?:mshta(?:\.exe)?\s+["']?(?:https?:|javascript:|vbscript:)|certutil(?:\.exe)?\s[^\n]*-urlcache|bitsadmin\s[^\n]*/transfer|regsvr32\s[^\n]*/i:https?:|rundll32\s[^\n]*(?:javascript:|https?:))`,
@@ -112,6 +119,35 @@ var shellRules = []rule{
 		message: "downloads a program and makes it executable",
 	},
 	{
+		id: "download-then-shell", flag: FlagScript, severity: Medium, check: byHost,
+		lits: []string{"curl", "wget"}, after: []string{"bash ", "sh ", "zsh ", "python", "source ", "node ", "perl "},
+		back: 2, ahead: 260,
+		expr:    `\b(?:curl|wget)\s[^\n|]*?(?:-o|-O|--output|>)\s*["']?(\S+?)["']?(?:\s[^\n|]*?)?(?:&&|;|\n)\s*(?:chmod\s[^\n;&]*(?:&&|;|\n)\s*)?(?:sudo\s+)?(?:(?:ba|z|da)?sh|python[\d.]*|source|node|perl)\s+["']?[\w./~$-]+`,
+		message: "runs a downloaded text as a program",
+	},
+	{
+		id: "silent-request", flag: FlagExfiltration, severity: Medium, docs: true, place: inCode,
+		lits: []string{"/dev/null 2>&1 &"},
+		back: 300, ahead: 4,
+		expr:    `\bcurl\s[^\n]*(?:\s-d\b|--data|\s-F\b|--form|\s-T\b|POST|\$\()[^\n]*>\s*/dev/null\s+2>&1\s*&`,
+		message: "sends something in the background and throws the answer away",
+	},
+	{
+		id: "reverse-tunnel", flag: FlagExecution, severity: Medium, docs: true, place: inCode,
+		lits:    []string{"ssh -", "cloudflared tunnel", "ngrok tcp", "ngrok http 22", "chisel client", "frpc "},
+		ahead:   100,
+		expr:    `\bssh\s+(?:-\w+\s+(?:\w+=\S+\s+)?)*-\w*R\s*\S*:\S+:\d+|\bngrok\s+(?:tcp\s+\d+|http\s+22\b)|\bchisel\s+client\s|\bfrpc\s+-c`,
+		message: "opens a way into the machine from outside",
+	},
+	{
+		id: "host-mounted", flag: FlagExecution, severity: Medium, docs: true, place: inCode,
+		lits:    []string{"--privileged", "-v /:/", "/var/run/docker.sock", "chmod -r 777 /", "chmod u+s", "chmod 4755", "chmod +s"},
+		back:    120,
+		ahead:   30,
+		expr:    `docker\s+run\s[^\n]*(?:--privileged|-v\s+/:/)|chmod\s+-R\s+777\s+/(?:\s|$)|chmod\s+(?:u\+s|\+s|4755)\s+/`,
+		message: "takes rights over the whole machine",
+	},
+	{
 		id: "quarantine-removed", flag: FlagExecution, severity: Medium, docs: true,
 		lits:    []string{"xattr", "spctl"},
 		ahead:   80,
@@ -154,31 +190,57 @@ var (
 
 // runsBlob keeps a decoder on a command line that brings the encoded text along
 // and runs what comes out.
-func runsBlob(m match) (Severity, bool) {
+func runsBlob(m *match) (Severity, bool) {
 	line := m.line(maxLine)
 	words := blob().FindAllString(line, -1)
 	return m.rule.severity, slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(w, "//") || len(w) > 40 }) && runs().MatchString(line)
 }
 
-// byHost judges a download by where it comes from.
-func byHost(m match) (Severity, bool) {
-	switch hostClass(m.text()) {
+// byHost judges a download by where it comes from. In a program nobody reads
+// the command before it runs.
+func byHost(m *match) (Severity, bool) {
+	switch hostClass(lastFetch(m.text())) {
 	case hostTrusted, hostLocal, hostNone:
 		return Low, true
 	case hostPlain:
 		return High, true
+	case hostOther:
+		if kindOf(Text{Path: m.path, Data: m.data}) != prose {
+			return High, true
+		}
+	case hostTelling:
+		m.soft = true
+		return Critical, true
 	case hostShady:
 		return Critical, true
 	}
 	return m.rule.severity, true
 }
 
+// lastFetch is a command line from its last download on.
+func lastFetch(text string) string {
+	low, at := lower(text), 0
+	for _, name := range []string{"curl ", "wget ", "irm ", "iwr ", "fetch ", "invoke-webrequest", "invoke-restmethod"} {
+		at = max(at, strings.LastIndex(low, name))
+	}
+	return text[at:]
+}
+
+// loaderHost is for programs that only malware loads from anywhere.
+func loaderHost(m *match) (Severity, bool) {
+	if hostClass(m.line(300)) == hostShady {
+		return Critical, true
+	}
+	return m.rule.severity, true
+}
+
 // byHostQuiet is byHost for what honest installers do as well.
-func byHostQuiet(m match) (Severity, bool) {
+func byHostQuiet(m *match) (Severity, bool) {
 	switch hostClass(m.text()) {
 	case hostPlain:
 		return Medium, true
-	case hostShady:
+	case hostShady, hostTelling:
+		m.soft = true
 		return Critical, true
 	case hostNone:
 		return "", false

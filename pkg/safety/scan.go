@@ -6,12 +6,18 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"unicode/utf8"
 )
 
 const (
 	perRule     = 10   // findings of one rule in one file; more say nothing new
 	perReport   = 1000 // findings of one report
 	excerptSize = 160  // bytes of a line that a finding shows
+
+	// Expressions run over a small part of an honest text. A text that is made
+	// to keep them busy is not searched to its end.
+	maxRuleBytes = 512 << 10 // searched by one rule in one text
+	maxScanBytes = 8 << 20   // searched by all rules in one scan
 )
 
 // Scan judges texts that belong together: the files of one skill, or a skill's
@@ -28,7 +34,7 @@ func scanTexts(report *Report, texts []Text) {
 	s := scanners.Get().(*scanner)
 	defer scanners.Put(s)
 	s.e = theEngine()
-	s.marked = s.marked[:0]
+	s.marked, s.searched = s.marked[:0], 0
 	s.defensive = sync.OnceValue(func() bool { return isDefensive(texts) })
 	for _, t := range texts {
 		s.scan(t)
@@ -37,6 +43,7 @@ func scanTexts(report *Report, texts []Text) {
 		report.Findings = append(report.Findings, s.findings...)
 	}
 	report.Findings = append(report.Findings, s.across()...)
+	report.Findings = append(report.Findings, s.claims(texts)...)
 	if len(report.Findings) > perReport {
 		slices.SortStableFunc(report.Findings, func(a, b Finding) int { return b.Severity.rank() - a.Severity.rank() })
 		report.Findings, report.Truncated = report.Findings[:perReport], true
@@ -59,11 +66,13 @@ type scanner struct {
 	blobs    int  // decoded so far
 	unpacked int  // bytes of them
 	overfull bool // there was more
+	searched int  // bytes that expressions ran over in this scan
 
 	hits    []hit
 	low     []byte   // a window in lower case
 	windows []window // by rule
 	active  []uint16 // rules with an open window
+	work    []int    // bytes searched in this text, by rule
 	counts  []uint8  // findings by rule
 	regions []region // lazily made
 	lines   []int32  // lazily made: offsets of line starts
@@ -73,6 +82,7 @@ type scanner struct {
 type mark struct {
 	rule *rule
 	off  int
+	soft int // steps that it is milder, for it is about attacks rather than one
 }
 
 // window is the stretch of text that a rule's expression has yet to run over.
@@ -88,6 +98,7 @@ func (s *scanner) reset(t Text) {
 	s.findings, s.marks, s.regions, s.lines = nil, s.marks[:0], nil, nil
 	s.blobs, s.unpacked, s.overfull = 0, 0, false
 	s.counts = resized(s.counts, len(s.e.rules))
+	s.work = resized(s.work, len(s.e.rules))
 }
 
 // resized is a zeroed slice of n elements that uses old memory when it can.
@@ -112,7 +123,7 @@ func (s *scanner) scan(t Text) {
 	s.decode(plain, seen)
 	s.combine()
 	if s.overfull {
-		s.findings = append(s.findings, fileFinding("not-scanned", t.Path, "it holds more encoded text than the scan decodes"))
+		s.findings = append(s.findings, fileFinding("not-scanned", t.Path, "it keeps the scan busier than any honest text"))
 	}
 }
 
@@ -153,7 +164,7 @@ func (s *scanner) trigger(v view, n uint16, i int) {
 	if w.off {
 		return
 	}
-	if w.end == 0 && !s.applies(r, n) {
+	if w.end == 0 && !s.applies(v, r, n) {
 		w.off = true
 		return
 	}
@@ -181,11 +192,12 @@ func (s *scanner) trigger(v view, n uint16, i int) {
 }
 
 // applies reports whether rule n has any business with this text.
-func (s *scanner) applies(r *compiled, n uint16) bool {
+func (s *scanner) applies(v view, r *compiled, n uint16) bool {
 	if s.counts[n] >= perRule || r.once && s.counts[n] > 0 {
 		return false
 	}
-	if r.place == inScript && s.kind != code || r.place == inProse && s.kind == code {
+	switch {
+	case r.place == inScript && s.kind != code, r.place == inProse && s.kind == code, r.place == inData && s.kind != data, r.place == inDecoded && v.depth == 0:
 		return false
 	}
 	return !r.late || s.kind == code || slices.ContainsFunc(s.marks, func(m mark) bool { return slices.Contains(r.partners, m.rule) })
@@ -195,6 +207,13 @@ func (s *scanner) applies(r *compiled, n uint16) bool {
 func (s *scanner) search(v view, n uint16) {
 	w, r := s.windows[n], &s.e.rules[n]
 	start, end := wordStart(v.data, w.start), wordEnd(v.data, w.end)
+	end = min(end, start+maxRuleBytes-s.work[n], start+maxScanBytes-s.searched)
+	if end <= start {
+		s.overfull = true
+		return
+	}
+	s.work[n] += end - start
+	s.searched += end - start
 	part := v.data[start:end]
 	if !r.exact {
 		part = s.lowered(part)
@@ -248,7 +267,7 @@ func (s *scanner) apply(v view, n uint16, start, end int) {
 		return
 	}
 	off := min(v.origin(start), max(0, len(s.text.Data)-1))
-	m := match{rule: r, data: v.data, start: start, end: end, path: s.text.Path}
+	m := match{rule: r, data: v.data, start: start, end: end, path: s.text.Path, via: v.via, original: s.text.Data, off: off}
 	if r.check != nil || r.place == inCode {
 		m.in = s.regionAt(off)
 	}
@@ -258,7 +277,7 @@ func (s *scanner) apply(v view, n uint16, start, end int) {
 	severity := r.severity
 	if r.check != nil {
 		var ok bool
-		if severity, ok = r.check(m); !ok {
+		if severity, ok = r.check(&m); !ok {
 			return
 		}
 	}
@@ -268,9 +287,13 @@ func (s *scanner) apply(v view, n uint16, start, end int) {
 		}
 	}
 	s.counts[n]++
-	s.marks = append(s.marks, mark{r, off})
+	soft := 0
+	if r.docs || m.soft || r.severity == "" {
+		soft = s.softened(off, &m)
+	}
+	s.marks = append(s.marks, mark{r, off, soft})
 	if severity != "" {
-		s.report(v, r, severity, off)
+		s.report(v, r, severity, off, soft)
 	}
 }
 
@@ -282,22 +305,16 @@ func (s *scanner) fits(r *rule, in region, off int) bool {
 	return in.kind == fence || inSpan(s.text.Data, off)
 }
 
-// report adds a finding, made milder or harsher by where it stands.
-func (s *scanner) report(v view, r *rule, severity Severity, off int) {
-	f := Finding{Rule: r.id, Flag: r.flag, Path: s.text.Path, Message: r.message}
-	steps := 0
+// report adds a finding: soft steps milder, and one harsher when it was hidden
+// in an encoding.
+func (s *scanner) report(v view, r *rule, severity Severity, off, soft int) {
+	f := Finding{Rule: r.id, Flag: r.flag, Severity: severity, Path: s.text.Path, Message: r.message, Softened: soft > 0}
 	if v.depth > 0 {
-		steps++
+		soft--
 		f.Message += " (in " + v.via + ")"
 	}
-	if r.docs && v.depth == 0 {
-		down := s.softened(off)
-		f.cited = down > 0
-		steps -= down
-	}
-	f.Severity = severity
 	if severity != Low {
-		f.Severity = severity.shift(steps)
+		f.Severity = severity.shift(-soft)
 	}
 	s.place(&f, off)
 	s.findings = append(s.findings, f)
@@ -307,7 +324,7 @@ func (s *scanner) report(v view, r *rule, severity Severity, off int) {
 func (s *scanner) place(f *Finding, off int) {
 	line := s.lineOf(off)
 	start := int(s.lines[line])
-	f.Line, f.Column = line+1, off-start+1
+	f.Line, f.Column = line+1, utf8.RuneCount(s.text.Data[start:off])+1
 	f.Excerpt = excerpt(s.text.Data, start, off)
 }
 

@@ -51,17 +51,33 @@ func (v *vocabulary) whole(text []byte, h hit) bool {
 
 var (
 	// aboutAttacks are words in the head of a skill whose subject is attacks:
-	// scanners, reviews, hardening, penetration tests.
+	// scanners, reviews, hardening, penetration tests. aboutChecks are words
+	// that go with them, but with much else as well.
 	aboutAttacks = sync.OnceValue(func() *vocabulary {
-		return newVocabulary("secure, security, audit*, scan, scanner*, scanning, scans, detect*, malware, injection*, pentest*, pen-test*, penetration, " +
-			"red team*, red-team*, exploit*, vulnerab*, threat, threats, forensic*, harden*, privilege escalation, hacking, hacktricks, ctf, guard, guardrail*, firewall, vetting, defense*, defence*, attack*")
+		return newVocabulary("security, malware, injection*, pentest*, pen-test*, penetration, red team*, red-team*, exploit*, vulnerab*, threat, threats, " +
+			"forensic*, harden*, privilege escalation, hacking, hacktricks, ctf, attack*, malicious, exfiltration")
+	})
+	aboutChecks = sync.OnceValue(func() *vocabulary {
+		return newVocabulary("secure, audit*, scan, scanner*, scanning, scans, detect*, guard, guardrail*, firewall, vetting, vet, defense*, defence*, protect*, review*, test, testing")
+	})
+	// leakSigns are the beginnings of keys of services.
+	leakSigns = sync.OnceValue(func() *vocabulary {
+		return newVocabulary("akia*, ghp_*, gho_*, ghs_*, ghu_*, ghr_*, github_pat*, sk-*, sk_live*, rk_live*, xox*, xapp-*, aiza*, glpat-*, npm_*, hf_*, sg.*")
+	})
+	// localOnly are words with which a skill says that nothing leaves the machine.
+	localOnly = sync.OnceValue(func() *vocabulary {
+		return newVocabulary("offline, no network, without network, no internet, local-only, local only, never leaves, nothing leaves, no data leaves, no external, does not send, doesn't send, fully local, runs locally, no data is sent, no telemetry")
 	})
 	// citing are words that introduce an attack as an example, or say that it
 	// is to be refused.
 	citing = sync.OnceValue(func() *vocabulary {
-		return newVocabulary("detect*, block, blocks, blocked, flag, flags, flagged, reject*, refuse*, malicious, suspicious, attack*, pattern, patterns, dangerous, " +
-			"unsafe, example, examples, e.g., such as, sign of, signs of, phrase, phrases, red flag*, injection*, avoid, watch for, look for, looks like, scan for, check for, indicator*, attempt*, " +
+		return newVocabulary("detect*, blocked, flagged, reject*, refuse*, malicious, suspicious, attack*, patterns, dangerous, " +
+			"unsafe, for example, examples, e.g., such as, sign of, signs of, red flag*, injection*, watch for, watch out, look for, looks like, scan for, indicator*, " +
 			"forbidden, prohibited, vulnerab*, phish*, scam, scams, untrusted, never run, do not run, don't run, ❌*, 🚫*, ⛔*, 🔴*, 🚩*")
+	})
+	// runsText are functions that run the text they are given.
+	runsText = sync.OnceValue(func() *vocabulary {
+		return newVocabulary("system(*, run(*, exec(*, execsync(*, eval(*, spawn(*, spawnsync(*, popen(*, call(*, check_output(*, check_call(*, getoutput(*, bash -c*, sh -c*")
 	})
 	// forbids are words that turn an instruction into its opposite.
 	forbids = sync.OnceValue(func() *vocabulary {

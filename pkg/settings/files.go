@@ -48,7 +48,16 @@ func (s *Settings) readDotEnv(path string) {
 		s.dotenv = nil
 		s.warnings = append(s.warnings, fmt.Sprintf("ignored settings file: %v", err))
 	}
+	for _, variable := range notFromDotEnv {
+		if _, ok := s.dotenv[variable]; ok {
+			delete(s.dotenv, variable)
+			s.warnings = append(s.warnings, fmt.Sprintf("ignored %s in %s: a folder that one happens to work in must not loosen it; set it in the environment or the config file", variable, path))
+		}
+	}
 }
+
+// notFromDotEnv are the variables that a .env cannot set: it may have come with somebody else's project.
+var notFromDotEnv = []string{EnvName("policy")}
 
 func readFile(path string) ([]byte, error) { return readBounded(path, maxFile) }
 

@@ -6,7 +6,9 @@ import "github.com/xrash/smetrics"
 // flag. The suite's test compares it with the commands.
 func Known() []string {
 	return []string{
-		"color", "errors", "home", "host_skill_dirs", "limit", "min_score", "skill_dirs", "source",
+		"all", "body", "color", "dry_run", "errors", "exact", "explain", "format", "home", "host_skill_dirs", "json",
+		"jsonl", "limit", "min_score", "no_refresh", "no_sidecar", "plain", "policy", "prefix", "profile",
+		"skill_dirs", "source", "strict", "verify",
 	}
 }
 

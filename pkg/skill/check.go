@@ -34,6 +34,9 @@ func (c *checker) run() {
 	c.fences(doc)
 	front, problem := c.rules.cut(c.data)
 	c.front = front
+	if problem == nil && len(front.text) > maxFront {
+		problem = cutProblem("frontmatter-large", "the frontmatter is too large and is not read", "close it with --- after its last field")
+	}
 	if problem != nil {
 		problem.Severity = c.rules.required
 		c.out = append(c.out, *problem)

@@ -235,6 +235,7 @@ func TestFM08AllowedTools(t *testing.T) {
 		" Bash(a(b) c)\tRead":           {"Bash(a(b) c)", "Read"},
 		" \"Bash Read\"":                {"Bash", "Read"},
 		" >-\n  Bash\n  Read":           {"Bash", "Read"},
+		" Bash\u3000Read":               {"Bash", "Read"},
 		" \"*\"":                        {"*"},
 		" [\"Bash(curl:*)\", \"Read\"]": {"Bash(curl:*)", "Read"},
 		" []":                           {},

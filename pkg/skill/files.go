@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -188,7 +189,7 @@ func (w *walker) link(sub, full string, s scope, chain []string) {
 		w.file(sub, info, nil)
 		return
 	}
-	if contains(chain, target) {
+	if slices.Contains(chain, target) {
 		w.leave(sub, false, ReasonLinkLoop)
 		return
 	}

@@ -17,9 +17,15 @@ func Fix(data []byte, folder string) (out []byte, fixed []Diagnostic) {
 		return data, nil
 	}
 	out = data
-	for _, step := range []func([]byte, *Skill) []byte{fixFences, fixValues, fixName, fixDescription} {
-		if next := step(out, before); sameMeaning(before, next, folder) {
-			out = next
+	for range 4 { // one repair can make way for another
+		was := out
+		for _, step := range []func([]byte, *Skill) []byte{fixFences, fixValues, fixName, fixDescription} {
+			if next := step(out, before); sameMeaning(before, next, folder) {
+				out = next
+			}
+		}
+		if bytes.Equal(was, out) {
+			break
 		}
 	}
 	if bytes.Equal(out, data) {
@@ -98,7 +104,7 @@ func fixValues(data []byte, _ *Skill) []byte {
 	for i := range doc.fields {
 		f := &doc.fields[i]
 		text, ok := f.Value.(string)
-		if !ok || !f.recovered || f.Key == keyAllowedTools || nearMiss(f.Key) == keyAllowedTools {
+		if !ok || !f.recovered || restricts(f.Key) {
 			continue
 		}
 		if start, end, _, err := doc.valueSpan(f); err == nil {

@@ -3,6 +3,7 @@ package skill_test
 import (
 	"bytes"
 	"reflect"
+	"slices"
 	"testing"
 	"unicode/utf8"
 
@@ -51,7 +52,7 @@ func FuzzParse(f *testing.F) {
 		if want := 1 + countLines(data[:len(data)-len(s.Body)]); len(s.Body) > 0 && s.BodyLine != want {
 			t.Errorf("got body on line %d, want %d", s.BodyLine, want)
 		}
-		for _, text := range append([]string{s.Name, s.Description, s.License, s.Version}, s.Tags...) {
+		for _, text := range slices.Concat([]string{s.Name, s.Description, s.License, s.Version}, s.Tags, s.AllowedTools) {
 			if !utf8.ValidString(text) && utf8.ValidString(folder) {
 				t.Errorf("%q is not UTF-8", text)
 			}

@@ -2,7 +2,8 @@ package skill
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -53,14 +54,15 @@ func (r *reader) field(key string) *Field {
 }
 
 func (r *reader) duplicates() {
-	for i := range r.doc.fields {
-		f := &r.doc.fields[i]
-		for j := range i {
-			if r.doc.fields[j].Key == f.Key {
-				r.warn("duplicate-key", f.Line, fmt.Sprintf("key %q is given again; the last one counts", f.Key), "remove one of the two", false)
-				break
-			}
+	if len(r.doc.fields) < 2 {
+		return
+	}
+	seen := make(map[string]bool, len(r.doc.fields))
+	for _, f := range r.doc.fields {
+		if seen[f.Key] {
+			r.warn("duplicate-key", f.Line, fmt.Sprintf("key %q is given again; the last one counts", f.Key), "remove one of the two", false)
 		}
+		seen[f.Key] = true
 	}
 }
 
@@ -73,7 +75,7 @@ func (r *reader) name() {
 	}
 	switch {
 	case f == nil && r.doc.block.found:
-		r.warn("name-missing", line, "there is no name; the folder's name is used", "add name: "+r.folder, r.folder != "")
+		r.warn("name-missing", line, "there is no name; the folder's name is used", "add name: "+r.folder, r.folder != "" && !r.doc.flow)
 		return
 	case f == nil:
 		return // frontmatter-missing has said it
@@ -83,7 +85,7 @@ func (r *reader) name() {
 	}
 	typed := oneLine(scalar(f.Value))
 	if typed == "" {
-		r.warn("name-empty", line, "the name is empty or null; the folder's name is used", "write name: "+r.folder, r.folder != "")
+		r.warn("name-empty", line, "the name is empty or null; the folder's name is used", "write name: "+r.folder, r.folder != "" && !r.doc.flow)
 		return
 	}
 	r.skill.Name = typed
@@ -122,7 +124,7 @@ func (r *reader) description() {
 		return
 	}
 	r.skill.Description = r.prose()
-	mend := r.skill.Description != ""
+	mend := r.skill.Description != "" && !r.doc.flow
 	switch {
 	case f != nil && isCollection(f.Value):
 		r.warn("description-type", line, "the description is not text", "write description: and a sentence", false)
@@ -177,21 +179,12 @@ func (r *reader) metadata() []map[string]any {
 		return nil
 	}
 	all := []map[string]any{m}
-	for _, k := range sortedKeys(m) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if sub, ok := m[k].(map[string]any); ok {
 			all = append(all, sub)
 		}
 	}
 	return all
-}
-
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }
 
 func (r *reader) tags() {
@@ -207,19 +200,10 @@ func (r *reader) tags() {
 
 func (r *reader) addTags(v any) {
 	for _, tag := range splitTags(v) {
-		if !contains(r.skill.Tags, tag) {
+		if !slices.Contains(r.skill.Tags, tag) {
 			r.skill.Tags = append(r.skill.Tags, tag)
 		}
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, have := range list {
-		if have == s {
-			return true
-		}
-	}
-	return false
 }
 
 // splitTags reads a list, or a text separated by commas or, without any, blanks.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"unicode"
+
+	"github.com/xrash/smetrics"
 )
 
 // The keys of the format.
@@ -14,6 +16,8 @@ const (
 	keyCompatibility = "compatibility"
 	keyMetadata      = "metadata"
 	keyAllowedTools  = "allowed-tools"
+
+	flatTools = "allowedtools" // flatKey(keyAllowedTools)
 )
 
 // formatKeys are the keys of the format, in the order of its description.
@@ -86,17 +90,23 @@ func nearMiss(key string) string {
 	}
 	flat := flatKey(key)
 	for _, want := range formatKeys() {
-		w := flatKey(want)
+		w := want
+		if want == keyAllowedTools {
+			w = flatTools
+		}
 		limit := 2
 		if len(w) <= 5 {
 			limit = 0
 		}
-		if d := len(flat) - len(w); d <= limit && -d <= limit && distance(flat, w) <= limit {
+		if d := len(flat) - len(w); d <= limit && -d <= limit && smetrics.WagnerFischer(flat, w, 1, 1, 1) <= limit {
 			return want
 		}
 	}
 	return ""
 }
+
+// restricts tells a key that is, or was meant to be, allowed-tools.
+func restricts(key string) bool { return key == keyAllowedTools || nearMiss(key) == keyAllowedTools }
 
 // flatKey drops what differs between spellings: case, hyphens, underscores.
 func flatKey(key string) string {
@@ -110,24 +120,4 @@ func flatKey(key string) string {
 		}
 	}
 	return string(flat)
-}
-
-// distance is the Levenshtein distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diag := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := diag
-			if a[i-1] != b[j-1] {
-				cost = min(diag, row[j], row[j-1]) + 1
-			}
-			diag, row[j] = row[j], cost
-		}
-	}
-	return row[len(b)]
 }

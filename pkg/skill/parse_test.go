@@ -206,3 +206,18 @@ func TestParseBodyShares(t *testing.T) {
 		t.Errorf("got %q, want the body to share memory with the data", s.Body)
 	}
 }
+
+// A block beyond all measure is not read, but its restriction counts.
+func TestParseLarge(t *testing.T) {
+	text := "---\nname: x\nallowed-tools: Read\n" + strings.Repeat("a: b\n", 20_000) + "---\nProse.\n"
+	s, problems := skill.Parse([]byte(text), "folder")
+	if s.Name != "folder" || s.Description != "Prose." || s.AllowedTools == nil || len(s.AllowedTools) > 0 || len(s.Fields) > 0 {
+		t.Errorf("got %+v", s)
+	}
+	if find(problems, "frontmatter-large") == nil || find(problems, "allowed-tools-unreadable") == nil {
+		t.Errorf("got %v", problems)
+	}
+	if ds, err := skill.Check([]byte(text), "folder", skill.SkillsRef); err != nil || errorCodes(ds) != "frontmatter-large" {
+		t.Errorf("got %v, %v", ds, err)
+	}
+}

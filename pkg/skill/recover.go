@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 const maxRecoverDepth = 16
 
-// recover reads a frontmatter whose YAML is broken, field by field: each field
+// recoverFields reads a frontmatter whose YAML is broken, field by field: each field
 // is parsed alone, and only where that fails is its text taken as it stands.
-func (d *document) recover() {
+func (d *document) recoverFields() {
 	r := &recovery{doc: d}
 	d.fields = r.fields(d.block.lines, d.block.firstLine, 0)
 	if !r.explained {
@@ -100,7 +101,8 @@ func (r *recovery) field(key string, lines []line, value, num, depth int) Field 
 	}
 	f.recovered = true
 	f.Value = r.bare(rest, lines[1:])
-	r.explain(key, first, value, lines, num)
+	_, text := f.Value.(string)
+	r.explain(key, value, lines, num, text && depth == 0 && !restricts(key))
 	return f
 }
 
@@ -140,33 +142,34 @@ func (r *recovery) bare(rest []byte, more []line) any {
 }
 
 // explain says why a field was not read as YAML.
-func (r *recovery) explain(key string, first []byte, value int, lines []line, num int) {
+func (r *recovery) explain(key string, value int, lines []line, num int, fixable bool) {
 	r.explained = true
-	text, from := first, value
-	if q := bytes.TrimSpace(first[value:]); len(q) == 0 || strings.IndexByte("\"'[{|>&*!@`%", q[0]) < 0 {
-		for i, l := range lines {
-			if i > 0 {
-				text, from = l.text(r.doc.data), 0
-			}
-			if at := bytes.Index(text[from:], []byte(": ")); at >= 0 {
-				r.colon(key, text[:from+at], num+i)
-				return
-			}
-		}
+	d := Diagnostic{Code: "yaml-invalid", Severity: Warning, Line: num, Fixable: fixable,
+		Message: fmt.Sprintf("the value of %q is not valid YAML and was read as plain text", key), Hint: "put the value in quotes"}
+	if at, column := r.colon(value, lines); column > 0 {
+		d.Code, d.Line, d.Column = "yaml-colon", num+at, column
+		d.Message = fmt.Sprintf("the value of %q has a colon followed by a blank, which YAML does not allow without quotes", key)
 	}
-	r.doc.problems = append(r.doc.problems, Diagnostic{
-		Code: "yaml-invalid", Severity: Warning, Line: num, Fixable: true,
-		Message: fmt.Sprintf("the value of %q is not valid YAML and was read as plain text", key),
-		Hint:    "put the value in quotes",
-	})
+	r.doc.problems = append(r.doc.problems, d)
 }
 
-func (r *recovery) colon(key string, before []byte, num int) {
-	r.doc.problems = append(r.doc.problems, Diagnostic{
-		Code: "yaml-colon", Severity: Warning, Line: num, Column: len([]rune(string(before))) + 1, Fixable: true,
-		Message: fmt.Sprintf("the value of %q has a colon followed by a blank, which YAML does not allow without quotes", key),
-		Hint:    "put the value in quotes",
-	})
+// colon finds the colon that breaks a plain value: the index of its line and its
+// 1-based column, 0 when the reason is another.
+func (r *recovery) colon(value int, lines []line) (at, column int) {
+	start := bytes.TrimSpace(lines[0].text(r.doc.data)[value:])
+	if len(start) > 0 && strings.IndexByte("\"'[{|>&*!@`%", start[0]) >= 0 {
+		return 0, 0
+	}
+	for i, l := range lines {
+		text, from := l.text(r.doc.data), 0
+		if i == 0 {
+			from = value
+		}
+		if n := bytes.Index(text[from:], []byte(": ")); n >= 0 {
+			return i, utf8.RuneCount(text[:from+n]) + 1
+		}
+	}
+	return 0, 0
 }
 
 // clip shortens s to n characters.

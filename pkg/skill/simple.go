@@ -6,9 +6,9 @@ import (
 )
 
 // simple reads a frontmatter in which every line is a comment, blank, or a key
-// with a value on the same line that is plain or in quotes without escapes. Two
-// real files in three are like that, and most of the time of Parse would go into
-// the YAML parser. It gives the same fields, or false: then the parser is asked.
+// with a value on the same line that is plain or in quotes without escapes. More
+// than half of the real files are like that, and most of the time of Parse goes
+// into the YAML parser. It gives the same fields, or false: then the parser is asked.
 func (d *document) simple() bool {
 	b := d.block
 	fields := make([]Field, 0, len(b.lines))

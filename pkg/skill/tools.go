@@ -2,9 +2,10 @@ package skill
 
 import (
 	"bytes"
-	"fmt"
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // tools reads allowed-tools. A restriction is never lost: whatever of it cannot
@@ -13,7 +14,7 @@ func (r *reader) tools() {
 	var found []*Field
 	for i := range r.doc.fields {
 		f := &r.doc.fields[i]
-		if f.Key == keyAllowedTools || nearMiss(f.Key) == keyAllowedTools {
+		if restricts(f.Key) {
 			found = append(found, f)
 		}
 	}
@@ -30,7 +31,7 @@ func (r *reader) tools() {
 		case why != "":
 			r.noTools(f.Line, why)
 			return
-		case f != found[0] && !equal(list, r.skill.AllowedTools):
+		case f != found[0] && !slices.Equal(list, r.skill.AllowedTools):
 			r.noTools(f.Line, "it is given twice with different values")
 			return
 		}
@@ -93,7 +94,7 @@ func splitTools(s string) (list []string, why string) {
 			depth--
 		case depth == 0 && (c == ',' || unicode.IsSpace(c)):
 			cut(i)
-			start = i + 1
+			start = i + utf8.RuneLen(c)
 		}
 		if depth < 0 {
 			break
@@ -104,10 +105,6 @@ func splitTools(s string) (list []string, why string) {
 	}
 	cut(len(s))
 	return list, ""
-}
-
-func equal(a, b []string) bool {
-	return fmt.Sprintf("%q", a) == fmt.Sprintf("%q", b)
 }
 
 // hiddenTools looks for a restriction that stands in the text but in no field:
@@ -169,5 +166,5 @@ func toolsKey(text []byte) bool {
 		return false
 	}
 	key := strings.Trim(string(text[:colon]), " \t\"'-?")
-	return flatKey(key) == flatKey(keyAllowedTools)
+	return flatKey(key) == flatTools
 }

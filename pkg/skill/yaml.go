@@ -11,6 +11,7 @@ import (
 const (
 	maxValues = 20_000
 	maxNested = 100
+	maxFront  = 64 << 10 // bytes of frontmatter that are read; the largest real one has 10 KB
 )
 
 // document is a text cut into frontmatter fields and body.
@@ -45,6 +46,10 @@ func (d *document) front() []byte {
 }
 
 func (d *document) decode() {
+	if len(d.front()) > maxFront {
+		d.warn("frontmatter-large", d.block.firstLine, "the frontmatter is too large and is not read", "close it with --- after its last field")
+		return
+	}
 	if d.simple() {
 		return
 	}
@@ -60,7 +65,7 @@ func (d *document) decode() {
 		d.valid = true
 		d.fromMapping(root)
 	default:
-		d.recover()
+		d.recoverFields()
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 // fixture is a store with one registered skill and a record made from it.
 func fixture(t *testing.T) (s *store.Store, dir string, head store.Record) {
 	t.Helper()
-	s = open(t, t.TempDir())
-	dir = makeSkill(t, t.TempDir(), "pdf", "one")
+	s = open(t, fastDir(t))
+	dir = makeSkill(t, fastDir(t), "pdf", "one")
 	return s, dir, register(t, s, dir).Record
 }
 
@@ -165,11 +165,11 @@ func TestDeleteForgetsRecord(t *testing.T) {
 // The clock is written down and never relied on: order is the order of lines.
 func TestClockGoesBackwards(t *testing.T) {
 	clock := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
-	s := openWith(t, t.TempDir(), store.Options{Now: func() time.Time {
+	s := openWith(t, fastDir(t), store.Options{Now: func() time.Time {
 		clock = clock.Add(-time.Hour)
 		return clock
 	}})
-	dir := makeSkill(t, t.TempDir(), "pdf", "one")
+	dir := makeSkill(t, fastDir(t), "pdf", "one")
 	register(t, s, dir)
 	for _, body := range []string{"two", "three", "four"} {
 		writeFile(t, filepath.Join(dir, "SKILL.md"), text("pdf", body))

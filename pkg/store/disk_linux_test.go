@@ -85,10 +85,35 @@ func leaveRoom(t *testing.T, ballast string, n int) {
 	}
 }
 
+// A swap would carry a mounted file system away, and the removal of the old
+// folder would empty it.
+func TestReplaceRefusesMounts(t *testing.T) {
+	s, dir, _ := fixture(t)
+	inner := filepath.Join(dir, ".git")
+	if err := os.Mkdir(inner, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount("tmpfs", inner, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skipf("mounting is not permitted here: %v", err)
+	}
+	defer func() {
+		if err := unix.Unmount(inner, 0); err != nil {
+			t.Error(err)
+		}
+	}()
+	writeFile(t, filepath.Join(inner, "precious"), "x")
+	if _, err := s.Replace(t.Context(), dir, "", store.Record{}, edit(t, "two")); !errors.Is(err, store.ErrInvalid) {
+		t.Errorf("got %v, want a refusal", err)
+	}
+	if got := readFile(t, filepath.Join(inner, "precious")); got != "x" {
+		t.Errorf("got %q, want what is mounted untouched", got)
+	}
+}
+
 // mountTmpfs mounts a small file system in memory, where that is permitted.
 func mountTmpfs(t *testing.T, options string) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir := fastDir(t)
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
 		t.Skipf("mounting is not permitted here: %v", err)
 	}
@@ -112,7 +137,7 @@ func TestReadOnlyRoot(t *testing.T) {
 	if err := unix.Mount("", root, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, t.TempDir())
+	s := open(t, fastDir(t))
 	id, err := s.Identify(dir, "pdf")
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ func TestCounters(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := open(t, t.TempDir())
+			s := open(t, fastDir(t))
 			a := store.Analysis{TaskID: "t", TaskCompleted: tt.completed, SkillJudgments: []store.Judgment{
 				{SkillID: "x", SkillApplied: tt.applied}, {SkillID: "x", SkillApplied: !tt.applied}}}
 			for i, want := range []bool{true, false} {
@@ -54,7 +54,7 @@ func TestRates(t *testing.T) {
 }
 
 func TestPendingAndProcessed(t *testing.T) {
-	s := open(t, t.TempDir())
+	s := open(t, fastDir(t))
 	for i := range 3 {
 		a := store.Analysis{TaskID: "t" + strconv.Itoa(i), SkillJudgments: []store.Judgment{{SkillID: "x"}}}
 		if i > 0 {
@@ -95,7 +95,7 @@ func TestPendingAndProcessed(t *testing.T) {
 }
 
 func TestMarksToolsAttempts(t *testing.T) {
-	s := open(t, t.TempDir())
+	s := open(t, fastDir(t))
 	mark := store.Mark{Kind: "tool", Key: "shell", SkillID: "x", State: "1"}
 	for _, state := range []string{"1", "2"} {
 		mark.State = state
@@ -126,7 +126,7 @@ func TestMarksToolsAttempts(t *testing.T) {
 }
 
 func TestEventsRefuseBadKeys(t *testing.T) {
-	s := open(t, t.TempDir())
+	s := open(t, fastDir(t))
 	_, errTask := s.RecordAnalysis(t.Context(), store.Analysis{})
 	_, errSkill := s.RecordAnalysis(t.Context(), store.Analysis{TaskID: "t", SkillJudgments: []store.Judgment{{SkillID: "a/b"}}})
 	for name, err := range map[string]error{

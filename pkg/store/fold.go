@@ -123,45 +123,28 @@ var errStop = errors.New("stop")
 // merge walks the entries of base and of over (whose keys are given sorted)
 // that start with prefix in one ascending sequence; over wins.
 func merge(base *table, keys []string, over map[string][]byte, prefix string, fn func(key string, value []byte) error) error {
-	emit := func(key string) error {
-		if value := over[key]; value != nil {
-			return fn(key, value)
+	// upTo emits what has changed below a key, or at it.
+	upTo := func(key string, all bool) (hidden bool, err error) {
+		for len(keys) > 0 && (all || keys[0] <= key) && err == nil {
+			hidden = keys[0] == key
+			if value := over[keys[0]]; value != nil {
+				err = fn(keys[0], value)
+			}
+			keys = keys[1:]
 		}
-		return nil
+		return hidden, err
 	}
-	if base != nil {
-		i, err := base.search([]byte(prefix))
-		if err != nil {
+	err := base.scan([]byte(prefix), func(key, value []byte) error {
+		hidden, err := upTo(string(key), false)
+		if err != nil || hidden {
 			return err
 		}
-		for ; i < base.n; i++ {
-			key, value, err := base.entry(i)
-			if err != nil {
-				return err
-			}
-			if !bytes.HasPrefix(key, []byte(prefix)) {
-				break
-			}
-			hidden := false
-			for len(keys) > 0 && keys[0] <= string(key) && err == nil {
-				hidden = keys[0] == string(key)
-				err = emit(keys[0])
-				keys = keys[1:]
-			}
-			if !hidden && err == nil {
-				err = fn(string(key), value)
-			}
-			if err != nil {
-				return err
-			}
-		}
+		return fn(string(key), value)
+	})
+	if err == nil {
+		_, err = upTo("", true)
 	}
-	for _, key := range keys {
-		if err := emit(key); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // writeTo writes the whole fold as a table.

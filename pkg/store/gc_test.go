@@ -94,7 +94,7 @@ func TestGCSparesWhatIsUsedAgain(t *testing.T) {
 }
 
 func TestGCWithoutStore(t *testing.T) {
-	home := filepath.Join(t.TempDir(), "home")
+	home := filepath.Join(fastDir(t), "home")
 	for _, dryRun := range []bool{true, false} {
 		if got, err := open(t, home).GC(t.Context(), dryRun); err != nil || got != (store.Collected{}) {
 			t.Errorf("got %+v, %v, want nothing", got, err)

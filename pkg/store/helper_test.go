@@ -40,7 +40,8 @@ func helperCommand(t testing.TB, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), exe, args...)
-	cmd.Env = append(os.Environ(), helperEnv+"=1")
+	// The race detector would have each process wait a second before it ends.
+	cmd.Env = append(os.Environ(), helperEnv+"=1", "GORACE=atexit_sleep_ms=0")
 	return cmd
 }
 

@@ -159,7 +159,7 @@ func newWorld(t *testing.T) world {
 
 // fastDir is a folder in memory where there is one: these tests sync thousands
 // of times, and a killed process loses nothing that a disk would keep.
-func fastDir(t *testing.T) string {
+func fastDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "store-test-")
 	if err != nil {

@@ -262,20 +262,37 @@ func (s *Store) writeTree(tree, dir string, mode func(f TreeFile) fs.FileMode) e
 	}
 	defer root.Close()
 	for _, f := range files {
-		data, err := s.ReadObject(f.SHA256)
-		if err != nil {
+		if err := s.writeFile(root, f, mode(f)); err != nil {
 			return fmt.Errorf("write %q: %w", f.Path, err)
 		}
-		name := filepath.FromSlash(f.Path)
-		if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			return fmt.Errorf("write tree: %w", err)
-		}
-		if err := root.WriteFile(name, data, 0o600); err != nil {
-			return fmt.Errorf("write tree: %w", err)
-		}
-		if err := root.Chmod(name, mode(f)); err != nil {
-			return fmt.Errorf("write tree: %w", err)
-		}
+	}
+	return nil
+}
+
+func (s *Store) writeFile(root *os.Root, f TreeFile, mode fs.FileMode) error {
+	name := filepath.FromSlash(f.Path)
+	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return err
+	}
+	in, err := os.Open(s.objectPath(f.SHA256))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("object %s: %w", f.SHA256, ErrNotFound)
+	}
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	h := sha256.New()
+	_, err = io.Copy(io.MultiWriter(out, h), in)
+	if err := errors.Join(err, out.Chmod(mode), out.Close()); err != nil {
+		return err
+	}
+	if hexSum(h) != f.SHA256 {
+		return fmt.Errorf("object %s: %w", f.SHA256, ErrCorrupt)
 	}
 	return nil
 }

@@ -17,3 +17,10 @@ func giveTo(path string, info fs.FileInfo) error {
 	}
 	return os.Lchown(path, int(st.Uid), int(st.Gid))
 }
+
+// sameDevice reports whether two files lie in one file system.
+func sameDevice(a, b fs.FileInfo) bool {
+	x, okX := a.Sys().(*syscall.Stat_t)
+	y, okY := b.Sys().(*syscall.Stat_t)
+	return !okX || !okY || x.Dev == y.Dev
+}

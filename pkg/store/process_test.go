@@ -91,6 +91,35 @@ func TestManyGoroutinesAppendLongLines(t *testing.T) {
 	checkSound(t, s)
 }
 
+func TestOneStoreManyGoroutines(t *testing.T) {
+	w := newWorld(t)
+	knownFolder(t, w)
+	s := openWith(t, w.home, store.Options{Fast: true})
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			for i := range 25 {
+				a := store.Analysis{TaskID: fmt.Sprint(g, "_", i), SkillJudgments: []store.Judgment{{SkillID: "x"}}}
+				if ok, err := s.RecordAnalysis(context.Background(), a); err != nil || !ok {
+					t.Errorf("got %v, %v", ok, err)
+				}
+				_, ok, err := s.HeadAt(w.dir)
+				if status, errS := s.Status(w.dir); err != nil || errS != nil || !ok || status != store.Clean {
+					t.Errorf("got %v, %v, %q, %v", ok, err, status, errS)
+				}
+			}
+			if err := s.Rebuild(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if c, err := s.Counters("x"); err != nil || c.Selections != 100 {
+		t.Errorf("got %+v, %v, want 100", c, err)
+	}
+	checkSound(t, s)
+}
+
 // ST-04: two imports at once from a clean store: both are listed.
 func TestTwoImportsAtOnce(t *testing.T) {
 	for range 10 {
@@ -195,7 +224,7 @@ func TestReadersDuringWrites(t *testing.T) {
 				select {
 				case <-stop:
 					return
-				default:
+				case <-time.After(time.Millisecond):
 				}
 			}
 		})
@@ -218,4 +247,32 @@ func TestReadersDuringWrites(t *testing.T) {
 		t.Errorf("got %+v, %v, want 60", c, err)
 	}
 	checkSound(t, s)
+}
+
+// A reader that lives long goes over to newer catalogues, and does without.
+func TestLongLivedReader(t *testing.T) {
+	home := fastDir(t)
+	reader := open(t, home)
+	writer := openWith(t, home, store.Options{Fast: true})
+	for i := range 6 {
+		var samples []store.ToolSample
+		for j := range 3000 {
+			samples = append(samples, store.ToolSample{Key: fmt.Sprint("tool", i, "_", j), OK: true, MS: 1})
+		}
+		if err := writer.RecordTool(t.Context(), samples...); err != nil {
+			t.Fatal(err)
+		}
+		judge(t, writer, strconv.Itoa(i))
+		if i == 3 {
+			if err := os.Remove(writer.CataloguePath()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c, err := reader.Counters("x")
+		tool, errT := reader.Tool(fmt.Sprint("tool", i, "_", 2999))
+		if err != nil || errT != nil || c.Selections != i+1 || tool.Calls != 1 {
+			t.Errorf("got %+v, %v, %+v, %v after %d rounds", c, err, tool, errT, i+1)
+		}
+	}
+	checkSound(t, reader)
 }

@@ -147,13 +147,13 @@ func TestFolderNamesAreNotPrefixes(t *testing.T) {
 }
 
 func TestRegisterRefusesWhatIsNoSkill(t *testing.T) {
-	s := open(t, t.TempDir())
-	empty := t.TempDir()
+	s := open(t, fastDir(t))
+	empty := fastDir(t)
 	writeFile(t, filepath.Join(empty, "README.md"), "no skill\n")
 	if _, err := s.Register(t.Context(), empty, true); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("got %v, want not found", err)
 	}
-	broken := t.TempDir()
+	broken := fastDir(t)
 	writeFile(t, filepath.Join(broken, "SKILL.md"), "\xff\xfe\x00")
 	if _, err := s.Register(t.Context(), broken, true); !errors.Is(err, store.ErrInvalid) {
 		t.Errorf("got %v, want not valid", err)

@@ -218,7 +218,11 @@ var errStuck = errors.New("folder could not be put back")
 // stage builds the new content and writes down that it is ready.
 func (c *change) stage(fill func(stage string) error, describe func(found Record) Record) (Record, error) {
 	s, stage := c.s, c.in.Stage
-	if err := os.Mkdir(stage, 0o755); err != nil {
+	mode := fs.FileMode(0o755)
+	if c.before != nil {
+		mode = 0o700 // until it gets that of the live folder
+	}
+	if err := os.Mkdir(stage, mode); err != nil {
 		return Record{}, err
 	}
 	s.fault("stage:made")

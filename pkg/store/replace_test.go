@@ -162,6 +162,36 @@ func TestReplaceThatFails(t *testing.T) {
 	}
 }
 
+// Links inside the folder become what they show; nothing behind them is lost.
+func TestReplaceWithLinks(t *testing.T) {
+	w := newWorld(t)
+	plainFolder(t, w)
+	for link, target := range map[string]string{"docs": "notes", "short.md": "notes/deep/more.md", "out": w.root, "keep": ".env"} {
+		if err := os.Symlink(target, filepath.Join(w.dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := open(t, w.home)
+	register(t, s, w.dir)
+	_, err := s.Replace(t.Context(), w.dir, "", store.Record{}, func(stage string) error {
+		writeFile(t, filepath.Join(stage, "docs/deep/more.md"), "by the edit\n")
+		return edit(t, "two")(stage)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{"docs/deep/more.md": "by the edit\n", "notes/deep/more.md": "more\n", "short.md": "more\n", "keep": "SECRET=1\n"} {
+		if got := readFile(t, filepath.Join(w.dir, path)); got != want {
+			t.Errorf("got %q in %s, want %q", got, path, want)
+		}
+	}
+	if target, err := os.Readlink(filepath.Join(w.dir, "out")); err != nil || target != w.root {
+		t.Errorf("got %q, %v, want the link to the outside kept", target, err)
+	}
+	wantStatus(t, s, w.dir, store.Clean)
+	checkSound(t, s)
+}
+
 // A rule of the repository around that hits the stage, or only the folder,
 // must neither lose files nor leave the folder dirty.
 func TestReplaceUnderGitignore(t *testing.T) {
@@ -345,7 +375,7 @@ func applyPatch(t *testing.T, s *store.Store, a, b store.Record) {
 	if err != nil {
 		t.Skip("git is not installed")
 	}
-	work := t.TempDir()
+	work := fastDir(t)
 	checkout := func(r store.Record) map[string]string {
 		out := map[string]string{}
 		files, err := s.TreeFiles(r.Lineage.Tree)
@@ -370,7 +400,7 @@ func applyPatch(t *testing.T, s *store.Store, a, b store.Record) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "patch")
+	file := filepath.Join(fastDir(t), "patch")
 	writeFile(t, file, patch)
 	cmd := exec.Command(git, "apply", "--exclude=bin", file)
 	cmd.Dir = work

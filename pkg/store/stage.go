@@ -16,6 +16,8 @@ import (
 // folder itself.
 type listing map[string]fs.FileInfo
 
+// list walks a folder. It refuses one with another file system mounted below:
+// removing the old folder after a swap would empty that.
 func list(dir string) (listing, error) {
 	out := listing{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -28,6 +30,9 @@ func list(dir string) (listing, error) {
 		}
 		rel, err := filepath.Rel(dir, path)
 		out[rel] = info
+		if err == nil && !sameDevice(info, out["."]) {
+			err = fmt.Errorf("%w: another file system is mounted at %q", ErrInvalid, path)
+		}
 		return err
 	})
 	return out, err
@@ -55,20 +60,18 @@ func (l listing) same(other listing) bool {
 // everything that is in neither the old tree nor the sidecar. Plain files are
 // linked, so that they keep bytes, times and owner without being copied.
 func carry(live string, old listing, oldTree, newTree []TreeFile, stage string) error {
-	versioned := map[string]bool{skill.IDFile: true}
-	for _, f := range oldTree {
-		versioned[filepath.FromSlash(f.Path)] = true
-	}
-	taken := map[string]bool{}
-	for _, f := range newTree {
-		taken[filepath.FromSlash(f.Path)] = true
-	}
+	// A link to a folder of the skill is in the trees as the folder it shows.
+	versioned, taken := withFolders(oldTree), withFolders(newTree)
+	versioned[skill.IDFile] = true
 	full := map[string]bool{} // folders that something lies in
 	for path := range old {
 		full[filepath.Dir(path)] = true
 	}
 	for path, info := range old {
 		if versioned[path] || info.IsDir() && (full[path] || path == ".") {
+			continue
+		}
+		if taken[path] && info.IsDir() {
 			continue
 		}
 		if taken[path] {
@@ -79,6 +82,17 @@ func carry(live string, old listing, oldTree, newTree []TreeFile, stage string) 
 		}
 	}
 	return adopt(live, old, stage)
+}
+
+// withFolders is the set of the files of a tree and of the folders they lie in.
+func withFolders(files []TreeFile) map[string]bool {
+	out := map[string]bool{}
+	for _, f := range files {
+		for path := filepath.FromSlash(f.Path); path != "." && !out[path]; path = filepath.Dir(path) {
+			out[path] = true
+		}
+	}
+	return out
 }
 
 func carryOne(live, stage, path string, info fs.FileInfo) error {

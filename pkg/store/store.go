@@ -189,7 +189,27 @@ func (s *Store) refresh() error {
 		s.open()
 		err = s.replay()
 	}
+	if err == nil && s.v.err == nil && len(s.v.over) > idleLimit {
+		err = s.slim()
+	}
 	return errors.Join(err, s.v.err)
+}
+
+// slim ends a long list of changes beside the table: by going over to a newer
+// catalogue if some writer has made one, else by a table in memory.
+func (s *Store) slim() error {
+	m, base, err := openCatalogue(s.cataloguePath(), s.j)
+	if err != nil || s.noCat || s.cat != nil && m.upTo == s.cat.upTo {
+		return errors.Join(m.close(), s.v.compact())
+	}
+	if err := s.forget(); err != nil {
+		return errors.Join(err, m.close())
+	}
+	s.cat, s.v = m, newView(base)
+	if err := s.replay(); err != nil || len(s.v.over) <= idleLimit {
+		return err
+	}
+	return s.v.compact()
 }
 
 // replay folds what is new, after making sure that what was folded before is
@@ -202,9 +222,6 @@ func (s *Store) replay() error {
 	}
 	if err == nil {
 		err = s.j.replay(&mark.pos, s.v.line)
-	}
-	if err == nil && len(s.v.over) > idleLimit {
-		err = s.v.compact()
 	}
 	if err == nil {
 		mark.tail, err = s.j.tailSum(mark.pos)

@@ -82,9 +82,9 @@ func wantStatus(t testing.TB, s *store.Store, dir string, want store.Status) {
 }
 
 func TestMissingStoreReadsEmpty(t *testing.T) {
-	home := filepath.Join(t.TempDir(), "home")
+	home := filepath.Join(fastDir(t), "home")
 	s := open(t, home)
-	dir := makeSkill(t, t.TempDir(), "pdf", "one")
+	dir := makeSkill(t, fastDir(t), "pdf", "one")
 	if _, ok, err := s.HeadAt(dir); ok || err != nil {
 		t.Errorf("got %v, %v, want no head and no error", ok, err)
 	}
@@ -105,7 +105,7 @@ func TestMissingStoreReadsEmpty(t *testing.T) {
 }
 
 func TestVersions(t *testing.T) {
-	home, root := t.TempDir(), t.TempDir()
+	home, root := fastDir(t), fastDir(t)
 	s := open(t, home)
 	dir := makeSkill(t, root, "pdf", "one")
 	writeFile(t, filepath.Join(dir, "scripts/run.sh"), "#!/bin/sh\n")

@@ -114,6 +114,23 @@ func (t *table) get(key []byte) ([]byte, bool, error) {
 	return v, true, nil
 }
 
+// scan calls fn for the entries that start with prefix, ascending, until it
+// fails. A nil table has none.
+func (t *table) scan(prefix []byte, fn func(key, value []byte) error) error {
+	if t == nil {
+		return nil
+	}
+	i, err := t.search(prefix)
+	for ; err == nil && i < t.n; i++ {
+		var key, value []byte
+		if key, value, err = t.entry(i); err != nil || !bytes.HasPrefix(key, prefix) {
+			return err
+		}
+		err = fn(key, value)
+	}
+	return err
+}
+
 // tableWriter writes a table; keys must come in ascending order.
 type tableWriter struct {
 	w    io.Writer

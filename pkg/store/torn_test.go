@@ -32,7 +32,7 @@ func judge(t testing.TB, s *store.Store, task string) {
 // ST-03: the last line is cut at every length; what comes after it stands on a
 // line of its own.
 func TestTornTail(t *testing.T) {
-	home := t.TempDir()
+	home := fastDir(t)
 	s := open(t, home)
 	judge(t, s, "one")
 	judge(t, s, "two")

@@ -201,7 +201,11 @@ func (c *checker) catalogue() error {
 		return nil
 	}
 	defer m.close()
-	// Fold the rest on top of the catalogue; both ways must lead to one table.
+	// The catalogue may be newer than what was folded before. Then fold the rest
+	// on top of it: both ways must lead to one table.
+	if err := c.s.j.replay(&c.v.mark.pos, c.v.line); err != nil {
+		return err
+	}
 	v := newView(t)
 	if err := c.s.j.replay(&v.mark.pos, func(at place, line []byte) {
 		if at.seg < c.v.mark.pos.seg || at.seg == c.v.mark.pos.seg && at.off < c.v.mark.pos.off {

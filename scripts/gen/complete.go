@@ -3,12 +3,14 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/openspace-dev/openspace/pkg/cli"
 )
 
 // The completions are static: they are lists of words and never run the command.
 
 // words returns the verbs and all names of options, for a list in a shell.
-func words(c command) string {
+func words(c cli.Description) string {
 	var res []string
 	for _, v := range c.Verbs {
 		res = append(res, v.Name)
@@ -20,7 +22,7 @@ func words(c command) string {
 }
 
 // values says what may stand for the value of an option: words, a folder, a file or nothing known.
-func (o option) values() (kind string, list string) {
+func values(o cli.Option) (kind string, list string) {
 	switch {
 	case len(o.Choices) > 0:
 		return "words", strings.Join(o.Choices, " ")
@@ -33,10 +35,10 @@ func (o option) values() (kind string, list string) {
 }
 
 // everyOption returns the options of a command and its verbs, each name once.
-func everyOption(c command) []option {
+func everyOption(c cli.Description) []cli.Option {
 	seen := map[string]bool{}
-	var res []option
-	for _, part := range append([]command{c}, c.Verbs...) {
+	var res []cli.Option
+	for _, part := range append([]cli.Description{c}, c.Verbs...) {
 		for _, o := range part.Options {
 			if !seen[o.Names[0]] {
 				seen[o.Names[0]] = true
@@ -47,7 +49,7 @@ func everyOption(c command) []option {
 	return res
 }
 
-func bashCompletion(c command) []byte {
+func bashCompletion(c cli.Description) []byte {
 	var b strings.Builder
 	function := "_" + strings.ReplaceAll(c.Name, "-", "_")
 	fmt.Fprintf(&b, "# bash completion for %s; generated, see scripts/gen\n%s() {\n", c.Name, function)
@@ -57,7 +59,7 @@ func bashCompletion(c command) []byte {
 			continue
 		}
 		action := "return"
-		switch kind, list := o.values(); kind {
+		switch kind, list := values(o); kind {
 		case "words":
 			action = fmt.Sprintf(`COMPREPLY=($(compgen -W "%s" -- "$cur")); return`, list)
 		case "folder":
@@ -86,7 +88,7 @@ func bashCompletion(c command) []byte {
 // quoted puts text into single quotes for a shell.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-func fishCompletion(c command) []byte {
+func fishCompletion(c cli.Description) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# fish completion for %s; generated, see scripts/gen\n", c.Name)
 	var verbs []string
@@ -112,7 +114,7 @@ func fishQuoted(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'"
 }
 
-func fishOption(name, condition string, o option) string {
+func fishOption(name, condition string, o cli.Option) string {
 	line := "complete -c " + name + condition
 	for _, n := range o.Names {
 		if long, ok := strings.CutPrefix(n, "--"); ok {
@@ -122,7 +124,7 @@ func fishOption(name, condition string, o option) string {
 		}
 	}
 	if o.Value != "" {
-		switch kind, list := o.values(); kind {
+		switch kind, list := values(o); kind {
 		case "words":
 			line += " -x -a " + fishQuoted(list)
 		case "folder":
@@ -136,7 +138,7 @@ func fishOption(name, condition string, o option) string {
 	return line + " -d " + fishQuoted(o.Usage) + "\n"
 }
 
-func zshCompletion(c command) []byte {
+func zshCompletion(c cli.Description) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#compdef %s\n# generated, see scripts/gen\n\n", c.Name)
 	if len(c.Verbs) == 0 {
@@ -155,14 +157,14 @@ func zshCompletion(c command) []byte {
 	return []byte(b.String())
 }
 
-func zshOptions(opts []option) string {
+func zshOptions(opts []cli.Option) string {
 	var b strings.Builder
 	for _, o := range opts {
 		usage := strings.NewReplacer("[", "(", "]", ")", ":", " -").Replace(o.Usage)
 		value := ""
 		if o.Value != "" {
 			value = ":" + strings.ToLower(o.Value) + ":"
-			switch kind, list := o.values(); kind {
+			switch kind, list := values(o); kind {
 			case "words":
 				value += "(" + list + ")"
 			case "folder":

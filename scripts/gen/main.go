@@ -22,27 +22,9 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+
+	"github.com/openspace-dev/openspace/pkg/cli"
 )
-
-// command is what a command says about itself with --describe-command.
-type command struct {
-	Name     string    `json:"name"`
-	Short    string    `json:"short"`
-	Usage    string    `json:"usage"`
-	Sections []section `json:"sections"`
-	Options  []option  `json:"options"`
-	Verbs    []command `json:"verbs"`
-}
-
-type section struct{ Title, Text string }
-
-type option struct {
-	Names   []string
-	Value   string
-	Usage   string
-	Default string
-	Choices []string
-}
 
 func main() {
 	check := flag.Bool("check", false, "only say whether the files are current")
@@ -89,7 +71,7 @@ func moduleRoot() (string, error) {
 }
 
 // load asks every command of the suite, sorted by name.
-func load(root, bin string) ([]command, error) {
+func load(root, bin string) ([]cli.Description, error) {
 	if bin == "" {
 		dir, err := os.MkdirTemp("", "openspace-gen-")
 		if err != nil {
@@ -108,13 +90,13 @@ func load(root, bin string) ([]command, error) {
 		return nil, fmt.Errorf("no commands in %s: %w", bin, errors.Join(err, fs.ErrNotExist))
 	}
 	sort.Strings(paths)
-	var res []command
+	var res []cli.Description
 	for _, path := range paths {
 		out, err := exec.Command(path, "--describe-command").Output()
 		if err != nil {
 			return nil, fmt.Errorf("describe %s: %w", filepath.Base(path), err)
 		}
-		var c command
+		var c cli.Description
 		if err := json.Unmarshal(out, &c); err != nil {
 			return nil, fmt.Errorf("describe %s: %w", filepath.Base(path), err)
 		}
@@ -124,7 +106,7 @@ func load(root, bin string) ([]command, error) {
 }
 
 // render returns the text of every file by its path below the module.
-func render(commands []command) map[string][]byte {
+func render(commands []cli.Description) map[string][]byte {
 	files := map[string][]byte{"docs/commands.md": commandsPage(commands)}
 	for _, c := range commands {
 		files["docs/man/"+c.Name+".1"] = manPage(c, commands)

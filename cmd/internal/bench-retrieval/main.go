@@ -1,7 +1,9 @@
-// Command bench-retrieval measures how well openspace-search finds: it unpacks the labelled data, runs every query through the search engine as a user's search
-// would, and prints nDCG@10, Recall@10 and MRR@10 for each set, as a table or as JSON. scripts/bench-retrieval is the way to call it.
+// Command bench-retrieval measures how well openspace-search finds: it unpacks the labelled data, runs every
+// query through the search engine as a user's search would, and prints nDCG@10, Recall@10 and MRR@10 for each
+// set, as a table or as JSON. scripts/bench-retrieval is the way to call it.
 //
-// With --against OLD.json it compares query by query with an earlier --json result and prints the mean difference with a 95 % bootstrap interval.
+// With --against OLD.json it compares query by query with an earlier --json result and prints the mean
+// difference with a 95 % bootstrap interval.
 package main
 
 import (
@@ -44,18 +46,10 @@ func main() {
 }
 
 func run(data string, asJSON bool, against string) error {
-	dir, err := os.MkdirTemp("", "bench-retrieval-")
+	rep, err := evaluate(data)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	rep := report{map[string]scores{}, map[string]int{}, map[string]map[string]scores{}}
-	for _, c := range collections(data) {
-		if err := measure(&rep, c, dir); err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
-		}
-	}
-	rep.average()
 	if asJSON {
 		return json.NewEncoder(os.Stdout).Encode(rep)
 	}
@@ -64,6 +58,23 @@ func run(data string, asJSON bool, against string) error {
 		return rep.compare(against)
 	}
 	return nil
+}
+
+// evaluate runs all queries of all collections.
+func evaluate(data string) (*report, error) {
+	dir, err := os.MkdirTemp("", "bench-retrieval-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	rep := &report{map[string]scores{}, map[string]int{}, map[string]map[string]scores{}}
+	for _, c := range collections(data) {
+		if err := measure(rep, c, dir); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	rep.average()
+	return rep, nil
 }
 
 // measure unpacks one collection and runs its queries.
