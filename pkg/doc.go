@@ -20,6 +20,7 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         cloud       the HTTP client of a skill registry            ← api, skill, wire
 	level 2  search      candidates to one ranked list  ← lexical, skill, store, roots, index, safety, wire
 	         registry    the server of a skill community ← api, journal, skill, index, lexical, safety, atomicfile, jsonl
+	         pipe        other commands of the suite as children: lines in, records out  ← jsonl, wire
 	         transfer    skill folder, archive, registry ← skill, store, safety, cloud, api, wire, atomicfile, diff
 	level 3  cli         the process boundary of all commands           ← jsonl, wire, settings
 

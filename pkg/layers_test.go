@@ -30,6 +30,7 @@ var below = map[string][]string{
 	"pkg/index":      {"lexical", "atomicfile", "roots", "skill"},
 	"pkg/search":     {"skill", "store", "roots", "index", "safety", "wire", "lexical"},
 	"pkg/registry":   {"api", "journal", "skill", "index", "lexical", "safety", "atomicfile", "jsonl", "wire"},
+	"pkg/pipe":       {"jsonl", "wire"},
 	"pkg/cli":        {"jsonl", "wire", "settings"},
 	"cmd":            {},
 
