@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,6 +47,7 @@ type Printer struct {
 	err                       error
 	warnings                  []byte // to be written at the end
 	index                     string
+	notes                     []string // warnings that are also in the summary
 }
 
 // Format returns the format in use.
@@ -195,6 +197,20 @@ func (p *Printer) Warn(format string, args ...any) {
 	p.stderr.Write(line)
 }
 
+// WarnOnce is Warn for what makes the answers of the whole run less than they could be: it is said once, and also
+// stands in the summary.
+func (p *Printer) WarnOnce(message string) {
+	p.mu.Lock()
+	known := slices.Contains(p.notes, message)
+	if !known {
+		p.notes = append(p.notes, message)
+	}
+	p.mu.Unlock()
+	if !known {
+		p.Warn("%s", message)
+	}
+}
+
 func (p *Printer) warning(message string) []byte {
 	if p.asJSON {
 		rec := wire.Problem{Code: "warning", Severity: "warning", Message: message}
@@ -273,7 +289,7 @@ func (p *Printer) close(good bool) error {
 }
 
 func (p *Printer) summary() wire.Record {
-	s := wire.Summary{In: p.in, Out: p.done, Errors: p.errors, Skipped: p.skipped, Index: p.index}
+	s := wire.Summary{In: p.in, Out: p.done, Errors: p.errors, Skipped: p.skipped, Index: p.index, Warnings: p.notes}
 	if !p.timeless {
 		s.ElapsedMS = time.Since(p.start).Milliseconds()
 	}

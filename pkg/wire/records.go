@@ -56,7 +56,9 @@ type Hit struct {
 	Tags             []string `json:"tags,omitempty"`
 	Quality          *Quality `json:"quality,omitempty"`
 	SafetyFlags      []string `json:"safety_flags,omitempty"`
-	Explain          any      `json:"explain,omitempty"` // how the score came about; its shape may change
+	AutoImported     bool     `json:"auto_imported,omitempty"` // it came from the registry with this search
+	LocalPath        string   `json:"local_path,omitempty"`    // the folder of a skill of the registry that is here, too
+	Explain          any      `json:"explain,omitempty"`       // how the score came about; its shape may change
 	Warnings         []string `json:"warnings,omitempty"`
 }
 
@@ -266,11 +268,12 @@ type Result struct {
 
 // Summary is the last record of a run; a stream without it was cut off.
 type Summary struct {
-	Type      string `json:"type"`
-	In        int    `json:"in"`              // inputs: arguments or lines
-	Out       int    `json:"out"`             // records written, without errors and the summary
-	Errors    int    `json:"errors"`          // error records written
-	Skipped   int    `json:"skipped"`         // input records of a type that the command does not read
-	Index     string `json:"index,omitempty"` // of a search: whether the index was compared with the disk (checked, unchecked or stale)
-	ElapsedMS int64  `json:"elapsed_ms"`
+	Type      string   `json:"type"`
+	In        int      `json:"in"`                 // inputs: arguments or lines
+	Out       int      `json:"out"`                // records written, without errors and the summary
+	Errors    int      `json:"errors"`             // error records written
+	Skipped   int      `json:"skipped"`            // input records of a type that the command does not read
+	Index     string   `json:"index,omitempty"`    // of a search: whether the index was compared with the disk (checked, unchecked or stale)
+	Warnings  []string `json:"warnings,omitempty"` // what makes the answer less than it could be, such as a registry that was not reached
+	ElapsedMS int64    `json:"elapsed_ms"`
 }

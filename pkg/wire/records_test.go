@@ -35,8 +35,8 @@ func examples() []wire.Record {
 			ID: "1", Rank: 1, SkillID: "pdf-forms__imp_0f3a9c21", SkillDir: "/skills/pdf-forms", Name: "pdf-forms",
 			Description: "Fill in PDF forms.", Source: "openspace-local", Score: 0.9127, Path: "/skills/pdf-forms/SKILL.md",
 			VectorScore: &score, ServerSearchRank: &rank, Visibility: "public", CreatedBy: "ada", Origin: "imported",
-			Tags: []string{"pdf"}, Quality: quality, SafetyFlags: []string{"suspicious.script"},
-			Explain: map[string]any{"lexical": 0.91}, Warnings: []string{"freshness not checked"},
+			Tags: []string{"pdf"}, Quality: quality, SafetyFlags: []string{"suspicious.script"}, AutoImported: true,
+			LocalPath: "/skills/pdf-forms", Explain: map[string]any{"lexical": 0.91}, Warnings: []string{"freshness not checked"},
 		},
 		wire.Skill{
 			ID: "1", SkillID: "pdf-forms__imp_0f3a9c21", SkillDir: "/skills/pdf-forms", Name: "pdf-forms",
@@ -95,7 +95,7 @@ func examples() []wire.Record {
 			SkillID: "x__imp_00000000", Path: "/skills/x", Endpoint: "GET http://localhost/api/v1/records/x", RetryAfter: 2,
 			RequestID: "r-1", Exit: 1,
 		},
-		wire.Summary{In: 3, Out: 2, Errors: 1, Skipped: 1, Index: "checked", ElapsedMS: 12},
+		wire.Summary{In: 3, Out: 2, Errors: 1, Skipped: 1, Index: "checked", Warnings: []string{"the registry was not searched"}, ElapsedMS: 12},
 	}
 }
 
