@@ -198,6 +198,9 @@ func (s *Settings) userHome() string {
 	return s.dir
 }
 
+// Abs makes a path in a setting absolute, as seen from the working directory; ~ is the user's home.
+func (s *Settings) Abs(path string) string { return s.abs(path) }
+
 // abs makes a path absolute; ~ is expanded because no shell does it in a file.
 func (s *Settings) abs(path string) string {
 	if path == "~" || strings.HasPrefix(path, "~/") {

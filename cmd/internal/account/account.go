@@ -13,58 +13,47 @@ import (
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
-// Account is a registry and the key for it, and where both were said.
-type Account struct {
-	Key, Base settings.Value
-}
-
-// Resolver finds the account of a command.
-type Resolver func(env *cli.Env) Account
+// Resolver finds the account of a command. Its error says that no key may be sent.
+type Resolver func(env *cli.Env) (settings.Account, error)
 
 // Flag registers --api-base on fs.
 func Flag(fs *flag.FlagSet) {
-	fs.String("api-base", cloud.DefaultBase, "talk to the registry at `URL`, which ends in /api/v1")
+	fs.String("api-base", settings.DefaultAPIBase, "talk to the registry at `URL`, which ends in /api/v1")
 }
 
-// Settings takes key and address from flag, environment, .env and config file.
-func Settings(env *cli.Env) Account {
-	key, _ := env.Settings.Lookup("api-key")
-	key.Value = strings.TrimSpace(key.Value)
-	base, _ := env.Settings.Get("api-base")
-	return Account{key, base}
+// Settings takes key and address from flag, environment, .env, config file and host agents.
+func Settings(env *cli.Env) (settings.Account, error) {
+	a, err := env.Settings.Account()
+	for _, p := range env.Settings.HostProblems() {
+		env.Out.WarnOnce(p.String())
+	}
+	if err != nil {
+		return a, wire.Errorf(wire.Usage, "%w", err)
+	}
+	return a, nil
 }
 
 // Client returns a client of the registry. What a user may not expect is said on stderr.
-func Client(env *cli.Env, resolve Resolver) (*cloud.Client, error) {
-	a := resolve(env)
-	base := strings.TrimSpace(a.Base.Value)
-	c, err := cloud.New(cloud.Options{Base: base, Key: a.Key.Value, UserAgent: "OpenSpace-Client/1.0 (" + cli.Version() + ")"})
+func Client(env *cli.Env, resolve Resolver, change ...func(*cloud.Options)) (*cloud.Client, error) {
+	a, err := resolve(env)
 	if err != nil {
 		return nil, err
 	}
-	if a.mixed() {
-		env.Warn("the key of %s goes to the registry of %s: %s", place(a.Key), place(a.Base), c.Base())
+	o := cloud.Options{Base: a.Base.Value, Key: a.Key.Value, UserAgent: "OpenSpace-Client/1.0 (" + cli.Version() + ")"}
+	for _, f := range change {
+		f(&o)
 	}
-	if exposed(base) {
+	c, err := cloud.New(o)
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range a.Notes() {
+		env.Warn("%s", note)
+	}
+	if exposed(a.Base.Value) {
 		env.Warn("%s is not encrypted: others on the way can read the key and the skills", c.Base())
 	}
 	return c, nil
-}
-
-// mixed tells whether key and address were said in different places. A flag is said by hand, and the default is no place.
-func (a Account) mixed() bool {
-	switch a.Base.Source {
-	case settings.Flag, settings.Default:
-		return false
-	}
-	return a.Base.Source != a.Key.Source
-}
-
-func place(v settings.Value) string {
-	if v.Source == settings.DotEnv {
-		return ".env"
-	}
-	return v.Where
 }
 
 // exposed tells whether an address leads off this machine without encryption.
