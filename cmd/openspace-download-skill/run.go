@@ -130,7 +130,7 @@ func root(env *cli.Env, into string) (string, error) {
 	case "home":
 		return filepath.Join(env.Settings.Home(), "skills"), nil
 	case "host":
-		v, _ := env.Settings.Lookup("host-skill-dirs")
+		v, _ := env.Settings.Find("host-skill-dirs")
 		first, _, _ := strings.Cut(v.Value, ",")
 		if len(v.List) > 0 {
 			first = v.List[0]
@@ -138,7 +138,7 @@ func root(env *cli.Env, into string) (string, error) {
 		if first = strings.TrimSpace(first); first == "" {
 			return "", wire.Errorf(wire.Usage, "--into host: no host agent's skill folder is known").WithHint("set OPENSPACE_HOST_SKILL_DIRS")
 		}
-		return env.Abs(first), nil
+		return env.Settings.Abs(first), nil
 	}
 	return env.Abs(into), nil
 }

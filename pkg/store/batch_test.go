@@ -147,7 +147,9 @@ func TestReplaceTakesAnID(t *testing.T) {
 	s, dir := open(t, t.TempDir()), makeSkill(t, t.TempDir(), "pdf", "body")
 	reg := register(t, s, dir)
 	edit := func(body string) func(string) error {
-		return func(stage string) error { return os.WriteFile(filepath.Join(stage, "SKILL.md"), []byte(text("pdf", body)), 0o644) }
+		return func(stage string) error {
+			return os.WriteFile(filepath.Join(stage, "SKILL.md"), []byte(text("pdf", body)), 0o644)
+		}
 	}
 	rec, err := s.Replace(t.Context(), dir, "", store.Record{SkillID: "pdf__clo_2"}, edit("two"))
 	if err != nil || rec.SkillID != "pdf__clo_2" || rec.Lineage.ParentSkillIDs[0] != reg.Record.SkillID {
