@@ -151,11 +151,9 @@ func realSkills(file string) (texts []string, err error) {
 
 // vary exchanges a tenth of the words of a body for words of other, so that no two are the same and words are as rare as in real life.
 func vary(r *rand.Rand, text, other string) string {
-	head, body := "", text
-	if strings.HasPrefix(text, "---\n") {
-		if i := strings.Index(text[4:], "\n---\n"); i >= 0 {
-			head, body = text[:i+9], text[i+9:]
-		}
+	head, body := text, ""
+	if i := strings.Index(text, "\n---\n"); i >= 0 {
+		head, body = text[:i+5], text[i+5:]
 	}
 	words, from := strings.SplitAfter(body, " "), strings.SplitAfter(other, " ")
 	for i := range words {
