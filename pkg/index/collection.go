@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/openspace-dev/openspace/pkg/atomicfile"
 	"github.com/openspace-dev/openspace/pkg/lexical"
@@ -15,9 +16,10 @@ import (
 const (
 	sealDocs   = 256     // so many documents that wait are worth a segment
 	sealBytes  = 4 << 20 // so many bytes of their texts do not wait any longer
-	fileDocs   = 2048    // segments from this size on are files
-	fullDocs   = 16384   // segments from this size on are not merged any more
+	fileDocs   = 512     // segments from this size on are files
+	fullDocs   = 4096    // segments from this size on are not merged any more: merging takes several times their size in memory
 	mergeCount = 8       // segments of about one size that become one
+	touchMost  = 16      // searches after which the pages of files are given back to the system
 )
 
 // Collection is an index of documents that are handed to it one by one, for a program that runs for long and keeps the documents elsewhere. Documents are
@@ -27,6 +29,8 @@ const (
 // It is safe for concurrent use.
 type Collection struct {
 	dir string
+
+	searches atomic.Uint32
 
 	sealing sync.Mutex // one at a time makes a segment of fresh documents
 	merging sync.Mutex // one at a time merges segments
@@ -428,7 +432,19 @@ func (c *Collection) Search(q lexical.Query, k int, keep func(label uint32) bool
 	for i := range out {
 		out[i].Score /= scores.sum
 	}
+	if c.searches.Add(1)%touchMost == 0 {
+		c.release()
+	}
 	return out, nil
+}
+
+// release gives the pages of mapped files back, so that a program that searches a large collection all day does not seem to hold all of it. c.mu is held.
+func (c *Collection) release() {
+	for _, p := range c.parts {
+		if p.seg.c.mapped != nil {
+			release(p.seg.c.mapped)
+		}
+	}
 }
 
 func better(a, b Found) bool { return a.Score > b.Score || a.Score == b.Score && a.Label < b.Label }
