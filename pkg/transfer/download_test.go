@@ -2,6 +2,7 @@ package transfer_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -279,6 +280,29 @@ func TestImportManyAtOnce(t *testing.T) {
 	}
 	for i := range 12 {
 		bob.wantStatus(filepath.Join(bob.root, fmt.Sprintf("s%d", i)), store.Clean)
+	}
+}
+
+// An interrupted import leaves nothing, and can be repeated.
+func TestImportCanceled(t *testing.T) {
+	c := newCommunity(t, "")
+	ann, bob := c.agent("ann"), c.agent("bob")
+	id := ann.publish(ann.skill("weather", weather("v1")...)).RecordID
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := bob.downloader().Import(ctx, id)
+	wantCode(t, err, wire.Canceled)
+	if entries, _ := os.ReadDir(bob.root); len(entries) > 0 {
+		t.Errorf("left %v", entries)
+	}
+	// A folder that was put in place by a run that died before it could be recorded is recorded by the next.
+	dir := bob.skill("weather", append(weather("v1"), ".skill_id", id+"\n")...)
+	if res := bob.fetch(id); res.Status != transfer.StatusExists {
+		t.Errorf("got %+v", res)
+	}
+	bob.wantStatus(dir, store.Clean)
+	if rec, _, err := bob.store.HeadAt(dir); err != nil || rec.SkillID != id {
+		t.Errorf("got %+v, %v", rec, err)
 	}
 }
 
