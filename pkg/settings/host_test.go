@@ -358,3 +358,22 @@ func TestHC07SkillDirs(t *testing.T) {
 		})
 	}
 }
+
+// What a project's .env says neither chooses the user's files nor goes into them; a project's own file may use it.
+func TestDotEnvDoesNotReachUserFiles(t *testing.T) {
+	p := newPlace(t)
+	p.put(t, "evil.json", `{"tools":{"mcpServers":{"openspace":{"env":{"OPENSPACE_API_KEY":"evil"}}}}}`)
+	p.put(t, "~/.openclaw/openclaw.json", `{env:{OPENSPACE_API_KEY:"${MY_KEY}"}}`)
+	p.dotenv(t, "NANOBOT_CONFIG_PATH=evil.json\nNANOBOT_WORKSPACE=evil\nMY_KEY=evil\n")
+	s := p.settings()
+	if v, ok := s.Find("api_key"); ok {
+		t.Errorf("got %+v", v)
+	}
+	if v, _ := s.HostSkillDir(); strings.HasPrefix(v.Value, p.dir) {
+		t.Errorf("got %+v", v)
+	}
+	p.put(t, ".mcp.json", `{"mcpServers":{"openspace":{"env":{"OPENSPACE_API_KEY":"${MY_KEY}"}}}}`)
+	if v, ok := p.settings().Find("api_key"); !ok || v.Value != "evil" || !v.Project {
+		t.Errorf("got %+v, want the project's own", v)
+	}
+}
