@@ -377,3 +377,20 @@ func TestDotEnvDoesNotReachUserFiles(t *testing.T) {
 		t.Errorf("got %+v, want the project's own", v)
 	}
 }
+
+// The explicit part of openclaw's environment comes with headers and more, as JSON in a text.
+func TestHostModelExtras(t *testing.T) {
+	p := newPlace(t)
+	p.put(t, "~/.openclaw/openclaw.json", `{env:{vars:{OPENAI_API_KEY:"o", OPENSPACE_LLM_EXTRA_HEADERS:'{"X-A":"secret","n":1}', OPENSPACE_LLM_CONFIG:'{"temperature":0.5}'}}}`)
+	s := p.settings()
+	if _, _, got, _ := s.HostModel("gpt-5"); got.Headers["X-A"] != "secret" || got.Headers["n"] != "1" || got.Config["temperature"] != 0.5 {
+		t.Errorf("got %+v", got)
+	}
+	p.put(t, "~/.openclaw/openclaw.json", `{env:{vars:{OPENAI_API_KEY:"o", OPENSPACE_LLM_CONFIG:'hunter2 {'}}}`)
+	s = p.settings()
+	_, _, got, _ := s.HostModel("gpt-5")
+	problems := s.Hosts()[1].ModelProblems
+	if got.Config != nil || len(problems) != 1 || strings.Contains(problems[0].String(), "hunter2") || !strings.Contains(problems[0].String(), "env.vars.OPENSPACE_LLM_CONFIG: want a JSON object") {
+		t.Errorf("got %+v, problems %v", got, problems)
+	}
+}
