@@ -119,7 +119,7 @@ func warnRoots(env *cli.Env, problems []skill.Diagnostic) {
 			env.Out.WarnOnce(settings.Problem{Path: p.Path, Line: p.Line, Column: p.Column, Message: p.Message}.String())
 			continue
 		}
-		env.Warn("%s: %s", p.Path, p.Message)
+		env.WarnOf(wire.NewProblem(p, ""))
 	}
 }
 
@@ -239,5 +239,8 @@ func (o *options) request(in cli.Input) (r search.Request, source string, err er
 	if strings.TrimSpace(r.Query) == "" {
 		return r, source, wire.Errorf(wire.Usage, "empty query")
 	}
-	return r, source, r.Validate()
+	if err := r.Validate(); err != nil {
+		return r, source, wire.Errorf(wire.Usage, "%w", err)
+	}
+	return r, source, nil
 }

@@ -9,9 +9,10 @@ var injectRules = []rule{
 		lits:  []string{"ignore", "disregard", "forget", "override", "bypass", "discard", "supersede"},
 		after: []string{"instruction", "rule", "guideline", "prompt", "directive", "constraint", "restriction", "polic", "training", "programming", "protocol", "guard rail", "guardrail", "message", "context", "safety", "everything", "anything", "all you", "all that", "all above", "all before", "all previous", "all prior", "all i ", "all we "},
 		back:  2, ahead: 120,
-		expr: `\b(?:ignore|disregard|forget|override|bypass|discard|supersede)s?\s+(?:(?:all|any|every|each|of|the|my|your|these|those|other|and)\s+){0,4}(?:previous|previously|prior|above|earlier|preceding|system|original|safety|security|developer|initial|existing)\s+(?:(?:given|system|safety|user|and|or|security|developer|ethical|content)\s+){0,2}` + orders + `\b` +
+		expr: `\b(?:ignore|disregard|forget)\s+(?:(?:all|any|every|each|of|the|my|your|these|those|other|and)\s+){0,4}(?:previous|previously|prior|above|earlier|preceding|system|original|safety|security|developer|initial|existing)\s+(?:(?:given|system|safety|user|and|or|security|developer|ethical|content)\s+){0,2}` + orders + `\b` +
+			`|\b(?:override|bypass|discard|supersede)s?\s+(?:(?:all|any|every|of|the|my|your|these|those|and)\s+){0,4}(?:previous|prior|above|earlier|preceding|system|original|safety|security|developer|initial|existing)\s+(?:(?:given|system|safety|user|and|or|security|developer|ethical|content)\s+){0,2}(?:instructions?|prompts?|directives?|guidelines?|guard ?rails?|restrictions?|training|programming)\b` +
 			`|\b(?:ignore|disregard|forget|bypass|override)\s+(?:all\s+|any\s+)?(?:of\s+)?your\s+(?:\w+\s+){0,2}?(?:instructions?|guidelines?|rules|programming|training|restrictions|safety\b|prompt|polic)` +
-			`|\b(?:forget|disregard|ignore)\s+(?:everything|anything|all)\s+(?:you|that|above|before|previous|prior|i |we )`,
+			`|\b(?:forget|disregard|ignore)\s+(?:everything|anything|all)\s+(?:you(?:'ve| have| were| know| learned)|above|before|previously|prior|that (?:was|you|came))`,
 		message: "tells the model to drop the instructions it works under",
 	},
 	{
@@ -131,7 +132,7 @@ var injectRules = []rule{
 		id: "takes-precedence", flag: FlagInjection, severity: Medium, docs: true, check: notForbidden,
 		lits: []string{"precedence over", "priority over", "overrides all", "override all", "supersede", "for every request", "for every message", "every response", "every conversation", "all conversations", "other skills", "other tools", "before any other", "instead of the built", "regardless of what the user", "regardless of user", "before responding"},
 		back: 80, ahead: 80,
-		expr: `\b(?:takes?|has|have|with)\s+(?:\w+\s+){0,2}?(?:precedence|priority)\s+over\s+(?:all|any|every|the user|user|system|other|previous|existing)\b[^.\n]{0,40}` +
+		expr: `\b(?:takes?|has|have|with)\s+(?:\w+\s+){0,2}?(?:precedence|priority)\s+over\s+(?:all|any|every(?:thing)?|anything|the user|user|system|other|previous|existing)\b[^.\n]{0,40}` +
 			`|\b(?:overrides?|supersedes?)\s+all\s+(?:other|previous|prior|existing|user|system)\s+(?:\w+\s+)?(?:instructions?|rules?|prompts?|skills?|tools?|polic|directives?)` +
 			`|\b(?:never|do not|don['’]t)\s+use\s+(?:any\s+)?other\s+(?:skills?|tools?)\b|\bignore (?:all )?other (?:skills?|tools?)\b` +
 			`|\balways\s+(?:use|call|invoke|run|load|activate)\s+this\s+(?:skill|tool)\s+(?:first|before|instead|for (?:every|all|any))` +
@@ -158,7 +159,7 @@ var injectRules = []rule{
 		lits: []string{"confirmation", "permission", "approval", "consent", "confirm", "asking"},
 		also: []string{"never", "not ", "n't ", "n’t ", "without", "no need", "skip", "bypass"},
 		back: 80, ahead: 20,
-		expr:    `\b(?:never|do not|don['’]t|without|no need to|skip|bypass)\s+(?:\w+\s+){0,2}?(?:ask\w*|wait\w*|request\w*|requir\w*|prompt\w*|seek\w*|needing)?\s*(?:\w+\s+){0,3}?(?:confirmation|permission|approval|consent)\b|\bwithout (?:first )?(?:asking|confirming|prompting)\b`,
+		expr:    `\b(?:never|do not|don['’]t|without|no need to|skip|bypass)\s+(?:\w+\s+){0,2}?(?:ask\w*|wait\w*|request\w*|requir\w*|prompt\w*|seek\w*|needing)?\s*(?:[\w'’]+\s+){0,3}?(?:confirmation|permission|approval|consent)\b|\bwithout (?:first )?(?:asking|confirming|prompting)\b|\b(?:no need to|do not|don['’]t|never) (?:ask|bother) (?:the |your )?(?:user|human|owner)`,
 		message: "acts without asking",
 	},
 	{
