@@ -45,6 +45,7 @@ func run(m *testing.M) int {
 	}
 	build := exec.Command("go", append(args, module+"/cmd/...")...)
 	build.Stdout, build.Stderr = os.Stderr, os.Stderr
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released: net would need the C library otherwise
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build the commands:", err)
 		return 1
@@ -61,7 +62,7 @@ func TestScript(t *testing.T) {
 		Dir: "testdata/script", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: setup, Condition: condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "records": records, "terminal": terminal,
+			"exits": exits, "records": records, "terminal": terminal, "await": await, "envfile": envfile, "mkzip": mkzip, "flaky": flaky,
 		},
 	})
 }

@@ -8,13 +8,19 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         atomicfile  crash-safe replacement of files, advisory locks
 	         skill       the SKILL.md format: reading, editing, validation, which files belong to a skill
 	         lexical     words, stems and the arithmetic of BM25F
-	level 1  wire        record types, error codes, exit statuses      ← skill
+	level 1  api         what a registry and its clients agree on       ← skill
+	         journal     checksummed lines in segment files             ← atomicfile
+	         wire        record types, error codes, exit statuses      ← skill
 	         settings    where each setting comes from, its files, masking
 	         safety      what is dangerous in a skill's text            ← skill, atomicfile
 	         store       journals, versions, counters                   ← skill, atomicfile, jsonl
 	         roots       skill roots: which folders are skills          ← skill
 	         index       the search index on disk                       ← lexical, atomicfile, roots, skill
+	         cloud       the HTTP client of a skill registry            ← api, skill, wire
 	level 2  search      candidates to one ranked list  ← lexical, skill, store, roots, index, safety, wire
+	         registry    the server of a skill community ← api, journal, skill, index, lexical, safety, atomicfile, jsonl
+	         pipe        other commands of the suite as children: lines in, records out  ← jsonl, wire
+	         transfer    skill folder, archive, registry ← skill, store, safety, cloud, api, wire, atomicfile
 	level 3  cli         the process boundary of all commands           ← jsonl, wire, settings
 
 Commands stand in cmd/<name> and may import cli and everything below it.

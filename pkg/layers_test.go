@@ -17,6 +17,10 @@ var below = map[string][]string{
 	"pkg/atomicfile": {},
 	"pkg/skill":      {},
 	"pkg/lexical":    {},
+	"pkg/api":        {"skill"},
+	"pkg/cloud":      {"api", "skill", "wire"},
+	"pkg/transfer":   {"skill", "store", "safety", "cloud", "api", "wire", "atomicfile"},
+	"pkg/journal":    {"atomicfile"},
 	"pkg/wire":       {"skill"},
 	"pkg/settings":   {"atomicfile"},
 	"pkg/safety":     {"skill", "atomicfile"},
@@ -24,14 +28,20 @@ var below = map[string][]string{
 	"pkg/roots":      {"skill"},
 	"pkg/index":      {"lexical", "atomicfile", "roots", "skill"},
 	"pkg/search":     {"skill", "store", "roots", "index", "safety", "wire", "lexical"},
+	"pkg/registry":   {"api", "journal", "skill", "index", "lexical", "safety", "atomicfile", "jsonl", "wire"},
+	"pkg/pipe":       {"jsonl", "wire"},
 	"pkg/cli":        {"jsonl", "wire", "settings"},
 	"cmd":            {},
+
+	"pkg/registry/registrytest": {"registry"}, // what storages must do
 }
 
 // only lists modules that a single package may import, so that they stay replaceable.
 var only = map[string]string{
 	"github.com/urfave/cli/v2":                "pkg/cli",
 	"github.com/joho/godotenv":                "pkg/settings",
+	"github.com/titanous/json5":               "pkg/settings",
+	"github.com/BurntSushi/toml":              "pkg/settings",
 	"github.com/mattn/go-runewidth":           "pkg/cli",
 	"github.com/google/renameio/v2":           "pkg/atomicfile",
 	"github.com/gofrs/flock":                  "pkg/atomicfile",

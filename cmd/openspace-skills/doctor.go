@@ -18,12 +18,17 @@ import (
 
 func (a *app) doctor() *cli.Command {
 	return &cli.Command{
-		Name: "doctor", Short: "show every setting and where it comes from, and the health of roots, store and index",
+		Name: "doctor", Args: "[HOST…]",
+		Short: "show every setting and where it comes from, host agents, and the health of roots, store and index; with arguments only these host agents",
 		Run: func(ctx context.Context, env *cli.Env) error {
+			checks := []func(context.Context, *cli.Env) error{a.settings, a.checkHosts, a.checkRoots, a.checkStore, a.checkIndexes}
 			if len(env.Args) > 0 {
-				return wire.Errorf(wire.Usage, "doctor takes no arguments")
+				if err := knownHosts(env.Args); err != nil {
+					return err
+				}
+				checks = checks[1:2]
 			}
-			for _, check := range []func(context.Context, *cli.Env) error{a.settings, a.checkRoots, a.checkStore, a.checkIndexes} {
+			for _, check := range checks {
 				// One thing that is broken must not hide the others.
 				if err := check(ctx, env); err != nil {
 					if err := env.Out.Fail(fault.Of(err)); err != nil {
@@ -46,9 +51,15 @@ func (a *app) settings(_ context.Context, env *cli.Env) error {
 	}
 	slices.Sort(names)
 	for _, name := range names {
+		if slices.Contains(ofAccount, name) {
+			continue
+		}
 		if err := env.Out.Emit(settingRecord(env, name)); err != nil {
 			return err
 		}
+	}
+	if err := accountRecords(env); err != nil {
+		return err
 	}
 	rec := wire.Setting{Name: "config_file", Value: env.Settings.ConfigFile(), Source: string(settings.Default)}
 	if err := env.Out.Emit(rec); err != nil {
@@ -60,12 +71,17 @@ func (a *app) settings(_ context.Context, env *cli.Env) error {
 func settingRecord(env *cli.Env, name string) wire.Setting {
 	v, ok := env.Settings.Get(name)
 	if !ok {
-		if v, ok = env.Settings.Lookup(name); !ok {
+		if v, ok = env.Settings.Trace(name); !ok {
 			v.Source = settings.Default
 		}
 	}
+	return recordOf(env, v)
+}
+
+// recordOf shows a value, masked, with what it hides.
+func recordOf(env *cli.Env, v settings.Value) wire.Setting {
 	rec := wire.Setting{Name: v.Name, Value: settings.Masked(v.Name, v.Value), Source: string(v.Source), Where: v.Where}
-	if name == "home" {
+	if v.Name == "home" {
 		rec.Value = env.Settings.Home()
 	}
 	for _, s := range v.Shadowed {

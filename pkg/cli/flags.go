@@ -23,8 +23,11 @@ type common struct {
 var formats = []string{"jsonl", "json", "plain"}
 
 // unsettable are flags that only the command line can set: a file or a variable that somebody left behind
-// must not make a command destroy or overwrite.
-var unsettable = []string{"help", "h", "version", "force", "fix", "yes", "to", describeFlag}
+// must not make a command destroy, overwrite or publish, nor say what it works on.
+var unsettable = []string{
+	"help", "h", "version", "force", "fix", "yes", "to", "allow-secret", "any-owner", "archive", "diff", "pin", "skill-dir", "skill-id",
+	"unpin", "update", describeFlag,
+}
 
 // describeFlag prints the command's description for the generator of manual pages. It is in no help text.
 const describeFlag = "describe-command"

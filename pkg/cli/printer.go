@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,6 +47,7 @@ type Printer struct {
 	err                       error
 	warnings                  []byte // to be written at the end
 	index                     string
+	notes                     []string // warnings that are also in the summary
 }
 
 // Format returns the format in use.
@@ -207,6 +209,20 @@ func (p *Printer) warn(rec wire.Problem, text string) {
 	p.stderr.Write(line)
 }
 
+// WarnOnce is Warn for what makes the answers of the whole run less than they could be: it is said once, and also
+// stands in the summary.
+func (p *Printer) WarnOnce(message string) {
+	p.mu.Lock()
+	known := slices.Contains(p.notes, message)
+	if !known {
+		p.notes = append(p.notes, message)
+	}
+	p.mu.Unlock()
+	if !known {
+		p.Warn("%s", message)
+	}
+}
+
 func (p *Printer) warning(rec wire.Problem, text string) []byte {
 	if p.asJSON {
 		if line, err := jsonl.Marshal(rec.Typed()); err == nil {
@@ -284,7 +300,7 @@ func (p *Printer) close(good bool) error {
 }
 
 func (p *Printer) summary() wire.Record {
-	s := wire.Summary{In: p.in, Out: p.done, Errors: p.errors, Skipped: p.skipped, Index: p.index}
+	s := wire.Summary{In: p.in, Out: p.done, Errors: p.errors, Skipped: p.skipped, Index: p.index, Warnings: p.notes}
 	if !p.timeless {
 		s.ElapsedMS = time.Since(p.start).Milliseconds()
 	}

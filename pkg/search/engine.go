@@ -136,11 +136,11 @@ func (e *Engine) search(ctx context.Context, r Request) (Result, error) {
 	if strings.TrimSpace(r.Query) == "" {
 		return res, nil
 	}
-	found, err := e.candidates(r, q)
+	found, unusable, err := e.candidates(r, q)
 	if err != nil {
 		return res, err
 	}
-	f := filter{engine: e, seen: map[content]bool{}}
+	f := filter{engine: e, seen: map[content]bool{}, contents: map[string]bool{}, skipped: unusable}
 	for _, c := range found {
 		if len(res.Hits) == r.Limit || ctx.Err() != nil {
 			break

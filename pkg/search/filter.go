@@ -23,6 +23,7 @@ type content struct {
 type filter struct {
 	engine   *Engine
 	seen     map[content]bool
+	contents map[string]bool // fingerprints of rows
 	skipped  int
 	warnings []string
 }
@@ -30,6 +31,10 @@ type filter struct {
 // hit returns the record of c; keep is false for a skill that is shadowed by one of the same name in an
 // earlier root, a copy of one that was shown, or blocked by the safety policy.
 func (f *filter) hit(c candidate) (h wire.Hit, keep bool, err error) {
+	if c.Index == nowhere {
+		h, keep = f.remoteHit(c)
+		return h, keep, nil
+	}
 	shadowed, err := f.engine.shadowed(c)
 	same := content{c.doc.Key, c.doc.Sum}
 	if err != nil || shadowed || f.seen[same] {
@@ -50,8 +55,13 @@ func (f *filter) hit(c candidate) (h wire.Hit, keep bool, err error) {
 		return h, false, nil
 	}
 	f.seen[same] = true
-	h = wire.Hit{SkillDir: dir, Path: filepath.Join(dir, c.doc.File), Name: c.doc.Name, Description: c.doc.Description, Source: "openspace-local",
+	h = wire.Hit{SkillDir: dir, Path: filepath.Join(dir, c.doc.File), Name: c.doc.Name, Description: c.doc.Description, Source: SourceLocal,
 		Score: round4(c.score), Tags: c.doc.Tags, SafetyFlags: report.Flags}
+	if c.row != nil {
+		c.row.complete(&h)
+		h.LocalPath = dir
+		f.contents[c.row.Fingerprint] = c.row.Fingerprint != ""
+	}
 	return h, true, f.engine.identify(&h)
 }
 
@@ -100,7 +110,12 @@ func (e *Engine) withID(id string) (refs []index.Ref, err error) {
 	if !ok || !skill.ValidID(id) {
 		return nil, nil
 	}
-	named, err := e.set.Named(lexical.Key(name))
+	return e.identified(lexical.Key(name), id)
+}
+
+// identified returns the skills with the given id among those with a name.
+func (e *Engine) identified(key, id string) (refs []index.Ref, err error) {
+	named, err := e.set.Named(key)
 	for _, r := range named {
 		doc, err := e.set.Doc(r)
 		if err != nil {
@@ -119,15 +134,21 @@ func (e *Engine) withID(id string) (refs []index.Ref, err error) {
 
 // Explanation is how a score came about.
 type Explanation struct {
-	Fit     string       `json:"fit,omitempty"` // exact or prefix when the name does it
-	Lexical float64      `json:"lexical"`       // share of the query's words, 0 to 1
+	Fit     string       `json:"fit,omitempty"`    // exact or prefix when the name does it
+	Lexical float64      `json:"lexical"`          // share of the query's words, 0 to 1
+	Server  float64      `json:"server,omitempty"` // the same as a registry sees it; counts where the words say nothing
 	Terms   []index.Part `json:"terms,omitempty"`
 }
 
 func (e *Engine) explain(c candidate, q lexical.Query) (Explanation, error) {
+	res := Explanation{Fit: string(c.fit), Lexical: round4(max(c.lexical, 0)), Server: round4(max(c.server, 0))}
+	if c.Index == nowhere {
+		return res, nil
+	}
 	terms, err := e.set.Explain(q, c.Ref)
 	for i := range terms {
 		terms[i].IDF, terms[i].Weight, terms[i].Score = round4(terms[i].IDF), round4(terms[i].Weight), round4(terms[i].Score)
 	}
-	return Explanation{string(c.fit), round4(c.signals.lexical), terms}, err
+	res.Terms = terms
+	return res, err
 }

@@ -15,7 +15,7 @@ import (
 //	0.8 to 0.9  the name begins with the query
 //	below 0.8   the share of the query that the skill covers, times 0.8
 //
-// The share is that of the signals: words now; [mix] is where vectors and the rank of a server come in.
+// The share is that of the signals: words, else the rank of a registry; [mix] is where vectors come in.
 const (
 	exactBase  = 0.9
 	prefixBase = 0.8
@@ -50,10 +50,20 @@ func squeeze(key string) string { return strings.ReplaceAll(key, "-", "") }
 // signals are what is known about a candidate besides its name. Absent signals are negative.
 type signals struct {
 	lexical float64 // share of the query's words
+	server  float64 // share of the query as a registry sees it
 }
 
-// mix returns the share of the query that a candidate covers, 0 to 1.
-func mix(s signals) float64 { return max(s.lexical, 0) }
+// absent is the value of a signal that there is not.
+const absent = -1
+
+// mix returns the share of the query that a candidate covers, 0 to 1: that of its words, which is counted on this
+// machine; the registry's, which is on the same scale, where there is none.
+func mix(s signals) float64 {
+	if s.lexical > 0 {
+		return s.lexical
+	}
+	return max(s.server, 0)
+}
 
 // score puts a share into the band of the name's fit.
 func score(f fit, share float64) float64 {
@@ -70,24 +80,33 @@ func score(f fit, share float64) float64 {
 type candidate struct {
 	index.Ref
 	doc index.Doc
+	row *Row // what a registry says about it; nil: nothing
 	signals
 	fit   fit
 	score float64
 }
 
-// candidates returns everything that may be a hit of r, best first.
-func (e *Engine) candidates(r Request, q lexical.Query) ([]candidate, error) {
+// candidate returns the skill at ref.
+func (e *Engine) candidate(ref index.Ref, q lexical.Query, scores *index.Scores) (candidate, error) {
+	doc, err := e.set.Doc(ref)
+	c := candidate{Ref: ref, doc: doc, signals: signals{lexical: scores.Of(ref), server: absent}, fit: fitOf(doc.Key, q.Key)}
+	c.score = score(c.fit, mix(c.signals))
+	return c, err
+}
+
+// candidates returns everything that may be a hit of r, best first, and how many rows of the registry cannot be.
+func (e *Engine) candidates(r Request, q lexical.Query) (out []candidate, skipped int, err error) {
 	scores, err := e.set.Score(q)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	byID, err := e.withID(r.Query)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	byName, err := e.byName(r, q)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	refs := append(byID, byName...)
 	if !r.Exact && !r.Prefix {
@@ -95,26 +114,29 @@ func (e *Engine) candidates(r Request, q lexical.Query) ([]candidate, error) {
 			refs = append(refs, m.Ref)
 		}
 	}
-	var out []candidate
 	seen := map[index.Ref]bool{}
 	for i, ref := range refs {
 		if seen[ref] {
 			continue
 		}
 		seen[ref] = true
-		doc, err := e.set.Doc(ref)
+		c, err := e.candidate(ref, q, scores)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		c := candidate{Ref: ref, doc: doc, signals: signals{lexical: scores.Of(ref)}, fit: fitOf(doc.Key, q.Key)}
 		if i < len(byID) {
 			c.fit = exactFit
+			c.score = score(c.fit, mix(c.signals))
 		}
-		c.score = score(c.fit, mix(c.signals))
 		out = append(out, c)
 	}
+	if len(r.Rows) > 0 {
+		if out, skipped, err = e.join(out, r, q, scores); err != nil {
+			return nil, 0, err
+		}
+	}
 	slices.SortFunc(out, compare(r.Prefix))
-	return out, nil
+	return out, skipped, nil
 }
 
 // rough is how many times as many candidates as hits come out of the lexical phase: room for those that are

@@ -18,6 +18,8 @@ type Request struct {
 	Prefix   bool    // only skills whose name begins with the query, by name
 	MinScore float64 // leave out hits below this score, 0 to 1
 	Explain  bool    // say how each score came about
+
+	Rows []Row // what a registry found for the query, to be joined
 }
 
 // Flags registers the options of a request on fs.

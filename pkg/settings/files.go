@@ -57,10 +57,13 @@ func (s *Settings) readDotEnv(path string) {
 }
 
 // notFromDotEnv are the variables that a .env cannot set: it may have come with somebody else's project.
-var notFromDotEnv = []string{EnvName("policy")}
+var notFromDotEnv = []string{EnvName("import"), EnvName("policy"), EnvName("require_signature"), EnvName("signed_by"), EnvName("source"),
+	EnvName("visibility")}
 
-// readFile returns a small regular file, nil when there is none. It does not block on a pipe of that name.
-func readFile(path string) ([]byte, error) {
+func readFile(path string) ([]byte, error) { return readBounded(path, maxFile) }
+
+// readBounded returns a regular file, nil when there is none. It does not block on a pipe of that name.
+func readBounded(path string, limit int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
@@ -72,9 +75,9 @@ func readFile(path string) ([]byte, error) {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: not a regular file", path)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("%s: larger than %d bytes", path, maxFile)
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%s: larger than %d bytes", path, limit)
 	}
 	if data == nil {
 		data = []byte{}

@@ -1,11 +1,13 @@
 // Package settings finds the value of each setting and remembers where it came from.
 //
-// The order is: flag, environment variable, .env in the working directory, the user's config file,
+// The order is: flag, environment variable, .env in the working directory, the user's config file, host agents,
 // default. Package cli puts flags and defaults in; everything else is found here. The package owns the names
-// (limit is --limit, OPENSPACE_LIMIT and "limit" in the config file), the two files, the masking of secrets
-// and where the suite keeps its data. It never changes the environment and writes nothing.
+// (limit is --limit, OPENSPACE_LIMIT and "limit" in the config file), the files, also those of host agents, the
+// masking of secrets, which key goes to which registry, and where the suite keeps its data. It never changes the
+// environment and writes nothing. docs/settings.md has all of it.
 //
-// Files are read once, when the first setting is looked up. A Settings is safe for concurrent use.
+// Files are read once, when the first setting is looked up; those of host agents only when a setting that they may
+// have is found nowhere else. A Settings is safe for concurrent use.
 package settings
 
 import (
@@ -14,6 +16,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Source says where a value came from.
@@ -26,6 +29,8 @@ const (
 	DotEnv  Source = ".env"
 	Config  Source = "config"
 	Default Source = "default"
+
+	FromHost Source = "host" // after the config file
 )
 
 // Value is the value of a setting and where it came from.
@@ -34,7 +39,9 @@ type Value struct {
 	Value    string   // as text; the elements of a list are joined with commas
 	List     []string // the elements when the config file has a list; else nil
 	Source   Source
-	Where    string  // the variable's name, or file:line; empty for flags and defaults
+	Where    string  // the variable's name, file:line, or host, file and place in it; empty for flags and defaults
+	Project  bool    // it stands in a file of the working directory, which somebody else may have written
+	path     string  // of a host's file
 	Shadowed []Value // weaker sources that also have one, strongest first
 }
 
@@ -55,6 +62,9 @@ type Settings struct {
 	warnings []string
 	err      error
 
+	hosts func() []Host
+	asked atomic.Bool // hosts were asked
+
 	mu    sync.Mutex
 	noted map[string]Value
 }
@@ -67,7 +77,7 @@ func New(o Options) *Settings {
 			s.env[name] = value
 		}
 	}
-	s.load = sync.OnceFunc(s.read)
+	s.load, s.hosts = sync.OnceFunc(s.read), sync.OnceValue(s.readHosts)
 	return s
 }
 
@@ -89,7 +99,7 @@ func (s *Settings) Lookup(name string) (Value, bool) {
 		found = append(found, Value{Name: key, Value: v, Source: Env, Where: variable})
 	}
 	if v := s.dotenv[variable]; v != "" {
-		found = append(found, Value{Name: key, Value: v, Source: DotEnv, Where: variable})
+		found = append(found, Value{Name: key, Value: v, Source: DotEnv, Where: variable, Project: true})
 	}
 	if v, ok := s.config[key]; ok {
 		found = append(found, v)
@@ -187,6 +197,9 @@ func (s *Settings) userHome() string {
 	}
 	return s.dir
 }
+
+// Abs makes a path in a setting absolute, as seen from the working directory; ~ is the user's home.
+func (s *Settings) Abs(path string) string { return s.abs(path) }
 
 // abs makes a path absolute; ~ is expanded because no shell does it in a file.
 func (s *Settings) abs(path string) string {

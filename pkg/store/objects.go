@@ -174,9 +174,9 @@ func (s *Store) TreeFiles(tree string) ([]TreeFile, error) {
 
 // saveTree stores the files of a snapshot of dir and its manifest. A file that
 // is no longer what the snapshot saw is ErrConflict.
-func (s *Store) saveTree(dir string, t Tree) error {
+func (s *Store) saveTree(dir string, t Tree, opts ...atomicfile.Option) error {
 	for _, f := range t.Files {
-		if err := s.saveFile(filepath.Join(dir, filepath.FromSlash(f.Path)), f.SHA256); err != nil {
+		if err := s.saveFile(filepath.Join(dir, filepath.FromSlash(f.Path)), f.SHA256, opts); err != nil {
 			return err
 		}
 	}
@@ -184,26 +184,29 @@ func (s *Store) saveTree(dir string, t Tree) error {
 	if err != nil {
 		return err
 	}
-	return s.saveObject(t.Hash, bytes.NewReader(manifest))
+	return s.saveObject(t.Hash, bytes.NewReader(manifest), opts)
 }
 
-func (s *Store) saveFile(path, sum string) error {
+func (s *Store) saveFile(path, sum string, opts []atomicfile.Option) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("store file: %w", err)
 	}
 	defer f.Close()
-	return s.saveObject(sum, f)
+	return s.saveObject(sum, f, opts)
 }
 
 // saveObject stores what r yields under its hash. An object that is there
 // already is only made young again, so that a running gc spares it.
-func (s *Store) saveObject(sum string, r io.Reader) error {
+func (s *Store) saveObject(sum string, r io.Reader, opts []atomicfile.Option) error {
 	path := s.objectPath(sum)
 	now := time.Now()
 	if err := os.Chtimes(path, now, now); err == nil {
+		if len(opts) > 0 { // of a batch, which syncs all at once
+			return nil
+		}
 		// Whoever wrote it may not have come to this step.
-		return atomicfile.SyncDir(filepath.Dir(path))
+		return errors.Join(atomicfile.SyncDir(path), atomicfile.SyncDir(filepath.Dir(path)))
 	}
 	if err := s.makeShard(filepath.Dir(path)); err != nil {
 		return err
@@ -217,7 +220,7 @@ func (s *Store) saveObject(sum string, r io.Reader) error {
 			return fmt.Errorf("content of object %s: %w", sum, ErrConflict)
 		}
 		return nil
-	}, s.hook("object"))
+	}, append(opts, s.hook("object"))...)
 }
 
 func (s *Store) makeShard(dir string) error {

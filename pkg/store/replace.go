@@ -22,8 +22,8 @@ import (
 // expectHead, if not empty, is the id that must be the head after that, else
 // ErrConflict. Of rec these count: Lineage.SourceTaskID, ChangeSummary,
 // CreatedBy and Restores, and where not empty Category, Tags, Visibility,
-// CreatorID, ToolDependencies and CriticalTools; all else follows from the head
-// and the files. An edit that changes nothing is ErrUnchanged, one that leaves
+// CreatorID, ToolDependencies and CriticalTools, and SkillID as long as no record
+// has it; all else follows from the head and the files. An edit that changes nothing is ErrUnchanged, one that leaves
 // no usable skill ErrInvalid; an error of edit is returned as it is. The
 // folder's lock is held meanwhile, the journal's only for the commit.
 func (s *Store) Replace(ctx context.Context, dir, expectHead string, rec Record, edit func(stage string) error) (Record, error) {
@@ -160,8 +160,15 @@ func (s *Store) revising(ctx context.Context, dir string, fn func(head Record, b
 
 func (s *Store) replace(ctx context.Context, head Record, before listing, rec Record, fill func(stage string) error) (Record, error) {
 	c := change{s: s, in: s.newIntent(kindReplace, head.Dir(), head.SkillID), head: head, before: before}
+	_, known, err := s.Record(rec.SkillID)
+	if err != nil {
+		return Record{}, err
+	}
 	return c.run(ctx, fill, func(found Record) Record {
 		next := nextVersion(head, found)
+		if rec.SkillID != "" && !known {
+			next.SkillID = rec.SkillID
+		}
 		next.Lineage.SourceTaskID, next.Lineage.ChangeSummary = rec.Lineage.SourceTaskID, rec.Lineage.ChangeSummary
 		next.Lineage.CreatedBy, next.Lineage.Restores = rec.Lineage.CreatedBy, rec.Lineage.Restores
 		next.Category = cmp.Or(rec.Category, next.Category)

@@ -21,8 +21,12 @@ type Error struct {
 	Input   string `json:"input,omitempty"` // the plain value that it is about: an argument, a query, a path
 	SkillID string `json:"skill_id,omitempty"`
 	Path    string `json:"path,omitempty"`
-	Exit    int    `json:"exit,omitempty"` // only about a run
-	Err     error  `json:"-"`              // what was wrapped
+	// Of an answer of a server: what was asked, the seconds after which it may be asked again, and how its log names it.
+	Endpoint   string `json:"endpoint,omitempty"`
+	RetryAfter int    `json:"retry_after,omitempty"`
+	RequestID  string `json:"request_id,omitempty"`
+	Exit       int    `json:"exit,omitempty"` // only about a run
+	Err        error  `json:"-"`              // what was wrapped
 }
 
 // Errorf returns an Error with a message made as by fmt.Errorf; %w is kept for errors.Is and errors.As.

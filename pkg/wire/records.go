@@ -2,20 +2,22 @@ package wire
 
 // The record types.
 const (
-	TypeQuery   = "query"
-	TypeHit     = "hit"
-	TypeSkill   = "skill"
-	TypeProblem = "problem"
-	TypeFinding = "finding"
-	TypeVersion = "version"
-	TypeFile    = "file"
-	TypeDiff    = "diff"
-	TypeSetting = "setting"
-	TypeTask    = "task"
-	TypeStep    = "step"
-	TypeResult  = "result"
-	TypeError   = "error"
-	TypeSummary = "summary"
+	TypeQuery    = "query"
+	TypeHit      = "hit"
+	TypeSkill    = "skill"
+	TypeProblem  = "problem"
+	TypeFinding  = "finding"
+	TypeVersion  = "version"
+	TypeFile     = "file"
+	TypeDiff     = "diff"
+	TypeImported = "imported"
+	TypeUpload   = "upload"
+	TypeSetting  = "setting"
+	TypeTask     = "task"
+	TypeStep     = "step"
+	TypeResult   = "result"
+	TypeError    = "error"
+	TypeSummary  = "summary"
 )
 
 // Record is what a command writes. Records are values or pointers to them; Typed returns a copy whose
@@ -54,7 +56,9 @@ type Hit struct {
 	Tags             []string `json:"tags,omitempty"`
 	Quality          *Quality `json:"quality,omitempty"`
 	SafetyFlags      []string `json:"safety_flags,omitempty"`
-	Explain          any      `json:"explain,omitempty"` // how the score came about; its shape may change
+	AutoImported     bool     `json:"auto_imported,omitempty"` // it came from the registry with this search
+	LocalPath        string   `json:"local_path,omitempty"`    // the folder of a skill of the registry that is here, too
+	Explain          any      `json:"explain,omitempty"`       // how the score came about; its shape may change
 	Warnings         []string `json:"warnings,omitempty"`
 }
 
@@ -166,6 +170,56 @@ type Diff struct {
 	Diff     string `json:"diff,omitempty"` // unified; absent for a file that is not text
 }
 
+// Imported is a skill that came from a registry or an archive, or that was there already.
+type Imported struct {
+	Type            string   `json:"type"`
+	ID              string   `json:"id,omitempty"`
+	Status          string   `json:"status"` // success, already_exists, updated, unchanged, available, pinned or local
+	SkillID         string   `json:"skill_id"`
+	Name            string   `json:"name"`
+	Description     string   `json:"description,omitempty"`
+	SkillDir        string   `json:"skill_dir,omitempty"`
+	LocalPath       string   `json:"local_path,omitempty"` // the same, under its older name
+	PreviousSkillID string   `json:"previous_skill_id,omitempty"`
+	LatestSkillID   string   `json:"latest_skill_id,omitempty"` // of a newer version that was not taken
+	Visibility      string   `json:"visibility,omitempty"`
+	Origin          string   `json:"origin,omitempty"`
+	ParentSkillIDs  []string `json:"parent_skill_ids,omitempty"`
+	CreatedBy       string   `json:"created_by,omitempty"`
+	SignedBy        string   `json:"signed_by,omitempty"` // fingerprint of the key
+	SafetyFlags     []string `json:"safety_flags,omitempty"`
+	DryRun          bool     `json:"dry_run,omitempty"`
+	Warnings        []string `json:"warnings,omitempty"`
+	Files           []string `json:"files,omitempty"` // that were written, below the folder
+}
+
+// Upload says what became of a skill folder that was to be published.
+type Upload struct {
+	Type             string   `json:"type"`
+	ID               string   `json:"id,omitempty"`
+	Status           string   `json:"status"`           // success, duplicate or dry_run
+	Action           string   `json:"action,omitempty"` // of a success: created or exists (idempotent)
+	RecordID         string   `json:"record_id,omitempty"`
+	SkillID          string   `json:"skill_id,omitempty"` // the same, as the other records call it
+	SkillDir         string   `json:"skill_dir"`
+	Name             string   `json:"name"`
+	Description      string   `json:"description,omitempty"`
+	Visibility       string   `json:"visibility"`
+	Origin           string   `json:"origin,omitempty"`
+	ParentSkillIDs   []string `json:"parent_skill_ids,omitempty"`
+	Tags             []string `json:"tags,omitempty"`
+	CreatedBy        string   `json:"created_by,omitempty"`
+	ChangeSummary    string   `json:"change_summary,omitempty"`
+	ArtifactID       string   `json:"artifact_id,omitempty"`
+	FileCount        int      `json:"file_count"`
+	SizeBytes        int64    `json:"size_bytes,omitempty"` // of the files
+	LeftOut          int      `json:"left_out,omitempty"`   // files and folders that stay here
+	ExistingRecordID string   `json:"existing_record_id,omitempty"`
+	SignedBy         string   `json:"signed_by,omitempty"`
+	Message          string   `json:"message,omitempty"`
+	Warnings         []string `json:"warnings,omitempty"`
+}
+
 // Setting is an effective setting and where it came from.
 type Setting struct {
 	Type     string   `json:"type"`
@@ -214,11 +268,12 @@ type Result struct {
 
 // Summary is the last record of a run; a stream without it was cut off.
 type Summary struct {
-	Type      string `json:"type"`
-	In        int    `json:"in"`              // inputs: arguments or lines
-	Out       int    `json:"out"`             // records written, without errors and the summary
-	Errors    int    `json:"errors"`          // error records written
-	Skipped   int    `json:"skipped"`         // input records of a type that the command does not read
-	Index     string `json:"index,omitempty"` // of a search: whether the index was compared with the disk (checked, unchecked or stale)
-	ElapsedMS int64  `json:"elapsed_ms"`
+	Type      string   `json:"type"`
+	In        int      `json:"in"`                 // inputs: arguments or lines
+	Out       int      `json:"out"`                // records written, without errors and the summary
+	Errors    int      `json:"errors"`             // error records written
+	Skipped   int      `json:"skipped"`            // input records of a type that the command does not read
+	Index     string   `json:"index,omitempty"`    // of a search: whether the index was compared with the disk (checked, unchecked or stale)
+	Warnings  []string `json:"warnings,omitempty"` // what makes the answer less than it could be, such as a registry that was not reached
+	ElapsedMS int64    `json:"elapsed_ms"`
 }

@@ -35,8 +35,8 @@ func examples() []wire.Record {
 			ID: "1", Rank: 1, SkillID: "pdf-forms__imp_0f3a9c21", SkillDir: "/skills/pdf-forms", Name: "pdf-forms",
 			Description: "Fill in PDF forms.", Source: "openspace-local", Score: 0.9127, Path: "/skills/pdf-forms/SKILL.md",
 			VectorScore: &score, ServerSearchRank: &rank, Visibility: "public", CreatedBy: "ada", Origin: "imported",
-			Tags: []string{"pdf"}, Quality: quality, SafetyFlags: []string{"suspicious.script"},
-			Explain: map[string]any{"lexical": 0.91}, Warnings: []string{"freshness not checked"},
+			Tags: []string{"pdf"}, Quality: quality, SafetyFlags: []string{"suspicious.script"}, AutoImported: true,
+			LocalPath: "/skills/pdf-forms", Explain: map[string]any{"lexical": 0.91}, Warnings: []string{"freshness not checked"},
 		},
 		wire.Skill{
 			ID: "1", SkillID: "pdf-forms__imp_0f3a9c21", SkillDir: "/skills/pdf-forms", Name: "pdf-forms",
@@ -65,6 +65,23 @@ func examples() []wire.Record {
 			ID: "1", SkillDir: "/skills/pdf-forms", From: "pdf-forms__imp_0f3a9c21", To: "disk", Path: "SKILL.md",
 			Change: "modified", Diff: "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -1 +1 @@\n-a\n+b\n",
 		},
+		wire.Imported{
+			ID: "1", Status: "success", SkillID: "pdf-forms__clo_1b2c3d4e", Name: "pdf-forms", Description: "Fill in PDF forms.",
+			SkillDir: "/skills/pdf-forms", LocalPath: "/skills/pdf-forms", PreviousSkillID: "pdf-forms__clo_00112233",
+			LatestSkillID: "pdf-forms__clo_55667788", Visibility: "public", Origin: "fixed",
+			ParentSkillIDs: []string{"pdf-forms__clo_00112233"}, CreatedBy: "ada", SignedBy: "SHA256:abc",
+			SafetyFlags: []string{"suspicious.script"}, DryRun: true, Warnings: []string{"a wrapping folder was taken off"},
+			Files: []string{"SKILL.md"},
+		},
+		wire.Upload{
+			ID: "1", Status: "duplicate", Action: "created", RecordID: "pdf-forms__clo_1b2c3d4e",
+			SkillID: "pdf-forms__clo_1b2c3d4e", SkillDir: "/skills/pdf-forms", Name: "pdf-forms",
+			Description: "Fill in PDF forms.", Visibility: "public", Origin: "fixed",
+			ParentSkillIDs: []string{"pdf-forms__clo_00112233"}, Tags: []string{"pdf"}, CreatedBy: "ada",
+			ChangeSummary: "names the tool", ArtifactID: "art_1", FileCount: 2, SizeBytes: 4096, LeftOut: 1,
+			ExistingRecordID: "pdf-forms__clo_1b2c3d4e", SignedBy: "SHA256:abc", Message: "the same content is there already",
+			Warnings: []string{"the sidecar is older than the skill"},
+		},
 		wire.Setting{ID: "1", Name: "limit", Value: "5", Source: "env", Where: "OPENSPACE_LIMIT", Shadowed: []string{"config"}},
 		wire.Task{ID: "1", Task: "summarise ./report.pdf", Workspace: "/work"},
 		wire.Step{ID: "1", Step: 1, Kind: "tool", Message: "read_file report.pdf", Time: "2026-01-02T03:04:05Z", ElapsedMS: 12},
@@ -75,9 +92,10 @@ func examples() []wire.Record {
 		},
 		wire.Error{
 			ID: "7", Code: wire.NotFound, Message: `no skill "x"`, Hint: "openspace-search x", Line: 7, Input: "x",
-			SkillID: "x__imp_00000000", Path: "/skills/x", Exit: 1,
+			SkillID: "x__imp_00000000", Path: "/skills/x", Endpoint: "GET http://localhost/api/v1/records/x", RetryAfter: 2,
+			RequestID: "r-1", Exit: 1,
 		},
-		wire.Summary{In: 3, Out: 2, Errors: 1, Skipped: 1, Index: "checked", ElapsedMS: 12},
+		wire.Summary{In: 3, Out: 2, Errors: 1, Skipped: 1, Index: "checked", Warnings: []string{"the registry was not searched"}, ElapsedMS: 12},
 	}
 }
 
@@ -147,8 +165,8 @@ func TestRecordShapes(t *testing.T) {
 			t.Errorf("%s: empty record is %s, %v", typ, line, err)
 		}
 	}
-	if len(seen) != 14 {
-		t.Errorf("got %d record types, want 14", len(seen))
+	if len(seen) != 16 {
+		t.Errorf("got %d record types, want 16", len(seen))
 	}
 }
 

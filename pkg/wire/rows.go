@@ -13,17 +13,19 @@ type Rower interface {
 }
 
 // Typed returns a copy of the record with its type set.
-func (r Query) Typed() Record   { r.Type = TypeQuery; return r }
-func (r Hit) Typed() Record     { r.Type = TypeHit; return r }
-func (r Skill) Typed() Record   { r.Type = TypeSkill; r.Problems = typed(r.Problems); return r }
-func (r Problem) Typed() Record { r.Type = TypeProblem; return r }
-func (r Finding) Typed() Record { r.Type = TypeFinding; return r }
-func (r Version) Typed() Record { r.Type = TypeVersion; return r }
-func (r File) Typed() Record    { r.Type = TypeFile; return r }
-func (r Diff) Typed() Record    { r.Type = TypeDiff; return r }
-func (r Setting) Typed() Record { r.Type = TypeSetting; return r }
-func (r Task) Typed() Record    { r.Type = TypeTask; return r }
-func (r Step) Typed() Record    { r.Type = TypeStep; return r }
+func (r Query) Typed() Record    { r.Type = TypeQuery; return r }
+func (r Hit) Typed() Record      { r.Type = TypeHit; return r }
+func (r Skill) Typed() Record    { r.Type = TypeSkill; r.Problems = typed(r.Problems); return r }
+func (r Problem) Typed() Record  { r.Type = TypeProblem; return r }
+func (r Finding) Typed() Record  { r.Type = TypeFinding; return r }
+func (r Version) Typed() Record  { r.Type = TypeVersion; return r }
+func (r File) Typed() Record     { r.Type = TypeFile; return r }
+func (r Diff) Typed() Record     { r.Type = TypeDiff; return r }
+func (r Imported) Typed() Record { r.Type = TypeImported; return r }
+func (r Upload) Typed() Record   { r.Type = TypeUpload; return r }
+func (r Setting) Typed() Record  { r.Type = TypeSetting; return r }
+func (r Task) Typed() Record     { r.Type = TypeTask; return r }
+func (r Step) Typed() Record     { r.Type = TypeStep; return r }
 func (r Result) Typed() Record {
 	r.Type = TypeResult
 	r.EvolvedSkills = typed(r.EvolvedSkills)
@@ -90,6 +92,20 @@ func (r File) Cells() []string {
 
 func (Diff) Columns() []string { return nil }
 func (Diff) Cells() []string   { return nil }
+
+func (Imported) Columns() []string {
+	return []string{"STATUS", "NAME", "SKILL ID", "DIRECTORY", "SIGNED BY"}
+}
+func (r Imported) Cells() []string {
+	return []string{r.Status, r.Name, r.SkillID, r.SkillDir, r.SignedBy}
+}
+
+func (Upload) Columns() []string {
+	return []string{"STATUS", "ACTION", "NAME", "RECORD ID", "VISIBILITY", "FILES", "DIRECTORY"}
+}
+func (r Upload) Cells() []string {
+	return []string{r.Status, r.Action, r.Name, r.RecordID, r.Visibility, strconv.Itoa(r.FileCount), r.SkillDir}
+}
 
 func (Setting) Columns() []string { return []string{"NAME", "VALUE", "SOURCE", "WHERE", "SHADOWED"} }
 func (r Setting) Cells() []string {

@@ -1,0 +1,4 @@
+package settings
+
+// ParseDocument reads a host's file.
+var ParseDocument = parseDocument
