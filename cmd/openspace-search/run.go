@@ -94,6 +94,7 @@ func (o *options) engine(ctx context.Context, env *cli.Env, source string) (*sea
 		c.Roots, problems = skilldirs.Roots(env, *o.dirs)
 		warnRoots(env, problems)
 	}
+	skilldirs.WarnHome(env)
 	opened, err := search.Open(ctx, c)
 	if err != nil {
 		return nil, fault.Of(err)
