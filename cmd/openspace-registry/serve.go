@@ -64,7 +64,7 @@ func (a *app) serve() *cli.Command {
 			if err := errors.Join(none(env), o.check()); err != nil {
 				return err
 			}
-			o.IndexDir = filepath.Join(a.dir(env), "index")
+			o.IndexDir, o.SpoolDir = filepath.Join(a.dir(env), "index"), a.dir(env)
 			o.Log = o.logger(env.Stderr)
 			return a.withFiles(env, func(s *registry.Files) error { return o.run(ctx, env, s) })
 		},

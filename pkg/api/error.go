@@ -16,6 +16,7 @@ const (
 	ErrChanged       ErrorCode = "precondition_failed"            // 412: If-Match names another state
 	ErrTooLarge      ErrorCode = "too_large"                      // 413: over a limit on size or number
 	ErrMediaType     ErrorCode = "unsupported_media_type"         // 415
+	ErrRange         ErrorCode = "range_not_satisfiable"          // 416: Range asks for what the archive does not have
 	ErrInvalid       ErrorCode = "invalid"                        // 422: read, and against a rule
 	ErrUnsafe        ErrorCode = "unsafe"                         // 422: a safety rule refuses it
 	ErrSignature     ErrorCode = "bad_signature"                  // 422: the signature does not fit
@@ -27,14 +28,14 @@ const (
 // statuses is the one table from codes to HTTP statuses.
 var statuses = map[ErrorCode]int{
 	ErrBadRequest: 400, ErrUnauthorized: 401, ErrForbidden: 403, ErrNotFound: 404, ErrMethod: 405, ErrTimeout: 408,
-	ErrIDTaken: 409, ErrContentExists: 409, ErrChanged: 412, ErrTooLarge: 413, ErrMediaType: 415, ErrInvalid: 422,
+	ErrIDTaken: 409, ErrContentExists: 409, ErrChanged: 412, ErrTooLarge: 413, ErrMediaType: 415, ErrRange: 416, ErrInvalid: 422,
 	ErrUnsafe: 422, ErrSignature: 422, ErrRateLimited: 429, ErrInternal: 500, ErrUnavailable: 503,
 }
 
 // Codes lists every error code, in the order of docs/registry-api.md.
 func Codes() []ErrorCode {
 	return []ErrorCode{ErrBadRequest, ErrUnauthorized, ErrForbidden, ErrNotFound, ErrMethod, ErrTimeout, ErrIDTaken, ErrContentExists,
-		ErrChanged, ErrTooLarge, ErrMediaType, ErrInvalid, ErrUnsafe, ErrSignature, ErrRateLimited, ErrInternal, ErrUnavailable}
+		ErrChanged, ErrTooLarge, ErrMediaType, ErrRange, ErrInvalid, ErrUnsafe, ErrSignature, ErrRateLimited, ErrInternal, ErrUnavailable}
 }
 
 // Status returns the HTTP status of a code, 500 for an unknown one.

@@ -67,7 +67,7 @@ func clip(text string) string {
 // tidy checks what a client says about a record and fills in what it leaves out.
 func tidy(req *api.Create, c *caller) error {
 	if !ValidRecordID(req.RecordID) {
-		return refuse(api.ErrInvalid, "record id %q: want 1 to 240 bytes on one line, without a leading dot or hyphen", clip(req.RecordID))
+		return refuse(api.ErrInvalid, "record id %q: want 1 to 240 bytes on one line without backslashes, no part that is empty, begins with a dot or is a word of the API, and no leading hyphen", clip(req.RecordID))
 	}
 	switch problem, known := api.CheckParents(req.Origin, len(req.ParentSkillIDs)); {
 	case !known:

@@ -101,9 +101,32 @@ func (s *Server) sendArchive(c *call, label uint32, r *record) error {
 	if r.Signature != nil {
 		h.Set(api.HeaderSignature, r.Signature.Header())
 	}
-	http.ServeContent(c.w, c.r, "", time.Time{}, b)
+	guard := &rangeGuard{recorder: c.w}
+	http.ServeContent(guard, c.r, "", time.Time{}, b)
+	if guard.refused {
+		return refuse(api.ErrRange, "range %q lies outside of the %d bytes", clip(c.r.Header.Get("Range")), b.Size())
+	}
 	if c.r.Method == http.MethodGet && c.w.status == http.StatusOK && c.w.bytes == b.Size() {
 		s.downloaded(label)
 	}
 	return nil
+}
+
+// rangeGuard keeps back the plain text that the standard library answers to a range that cannot be had.
+type rangeGuard struct {
+	*recorder
+	refused bool
+}
+
+func (g *rangeGuard) WriteHeader(status int) {
+	if g.refused = status == http.StatusRequestedRangeNotSatisfiable; !g.refused {
+		g.recorder.WriteHeader(status)
+	}
+}
+
+func (g *rangeGuard) Write(b []byte) (int, error) {
+	if g.refused {
+		return len(b), nil
+	}
+	return g.recorder.Write(b)
 }

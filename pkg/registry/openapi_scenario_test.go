@@ -93,6 +93,7 @@ func (d *described) reading(ann, bob, nobody user) {
 		}
 	}
 	d.do(ann, 206, "GET", base+"/records/full/download", nil, "Range", "bytes=0-3")
+	d.do(ann, 416, "GET", base+"/records/full/download", nil, "Range", "bytes=999999-")
 	d.do(ann, 200, "GET", base+"/records/fix", nil)
 	for _, path := range []string{base + "/records", base + "/records/metadata"} {
 		d.do(ann, 200, "GET", path+"?limit=1", nil)
@@ -145,5 +146,6 @@ func (d *described) aside(ann, nobody user) {
 	archive := "/.well-known/agent-skills/" + signed.RecordID + ".zip"
 	d.do(nobody, 304, "GET", archive, nil, "If-None-Match", d.do(nobody, 200, "GET", archive, nil).header.Get("ETag"))
 	d.do(nobody, 206, "GET", archive, nil, "Range", "bytes=0-3")
+	d.do(nobody, 416, "GET", archive, nil, "Range", "bytes=999999-")
 	d.do(nobody, 404, "GET", "/.well-known/agent-skills/full.zip", nil)
 }

@@ -46,6 +46,7 @@ func DefaultTimeouts() Timeouts {
 // Options say how a server behaves. Zero values mean the defaults.
 type Options struct {
 	IndexDir       string // directory of the search index; "": in memory only
+	SpoolDir       string // directory for large uploads on their way; "": the system's for temporary files
 	Policy         safety.Policy
 	Limits         Limits
 	Timeouts       Timeouts
@@ -65,12 +66,15 @@ type Server struct {
 	search    *index.Collection
 	artifacts artifacts
 	stripes   [256]sync.Mutex
-	large     chan struct{} // places for large uploads
+	large     chan struct{} // places for large uploads that are unpacked
 	rates     *rates
 	metrics   *metrics
 	routes    []route
 
 	lastTime atomic.Int64 // of creation, ns
+
+	arrivingMu sync.Mutex
+	arriving   map[string]chan struct{} // places for large uploads on their way, by key
 
 	following sync.Mutex
 	followed  atomic.Int64 // when the storage was last asked for changes, ns
@@ -84,7 +88,7 @@ type Server struct {
 // New starts a server over a storage. It returns when everything in the storage can be found.
 func New(ctx context.Context, storage Storage, o Options) (*Server, error) {
 	o = o.withDefaults()
-	s := &Server{storage: storage, o: o, log: o.Log, view: newView(), tend: make(chan struct{}, 1), large: make(chan struct{}, 2)}
+	s := &Server{storage: storage, o: o, log: o.Log, view: newView(), tend: make(chan struct{}, 1), large: make(chan struct{}, 2), arriving: map[string]chan struct{}{}}
 	s.rates, s.metrics = newRates(o.Limits), newMetrics()
 	s.routes = s.routeTable()
 	if err := s.load(ctx); err != nil {

@@ -19,7 +19,7 @@ import (
 // overhead is what a multipart body may have beyond its files, for each file.
 const overhead = 2048
 
-// smallBody is what any number of uploads may have at once; few larger ones are read at a time.
+// smallBody is what any number of uploads may have in memory at once; few larger ones are unpacked at a time.
 const smallBody = 1 << 20
 
 // stage takes the files of a skill (POST /artifacts/stage).
@@ -34,17 +34,14 @@ func (s *Server) stage(c *call) error {
 	if params["boundary"] == "" {
 		return refuse(api.ErrBadRequest, "multipart without a boundary")
 	}
-	if c.r.ContentLength < 0 || c.r.ContentLength > smallBody {
-		select {
-		case s.large <- struct{}{}:
-			defer func() { <-s.large }()
-		case <-c.r.Context().Done():
-			return c.r.Context().Err()
-		}
+	body, done, err := s.arrived(c)
+	if err != nil {
+		return err
 	}
-	limit := s.o.Limits.Total + overhead*int64(s.o.Limits.Files)
+	defer done()
 	in := incoming{limits: s.o.Limits}
-	if err := in.read(multipart.NewReader(http.MaxBytesReader(c.w, c.r.Body, limit), params["boundary"])); err != nil {
+	if err := in.read(multipart.NewReader(body, params["boundary"])); err != nil {
+		s.drain(c)
 		return err
 	}
 	if err := in.settle(); err != nil {
