@@ -57,7 +57,7 @@ func (o *options) run(ctx context.Context, env *cli.Env) error {
 	}
 	where, problems := skilldirs.Roots(env, *o.dirs)
 	for _, p := range problems {
-		env.Warn("%s: %s", p.Path, p.Message)
+		env.WarnOf(wire.NewProblem(p, ""))
 	}
 	e, err := search.Open(ctx, search.Config{Home: env.Settings.Home(), Roots: where, NoRefresh: o.noRefresh, Policy: policy})
 	if err != nil {
@@ -139,5 +139,8 @@ func (o *options) request(in cli.Input) (search.Request, error) {
 	if strings.TrimSpace(r.Query) == "" {
 		return r, wire.Errorf(wire.Usage, "empty query")
 	}
-	return r, r.Validate()
+	if err := r.Validate(); err != nil {
+		return r, wire.Errorf(wire.Usage, "%w", err)
+	}
+	return r, nil
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/openspace-dev/openspace/cmd/internal/fault"
 	"github.com/openspace-dev/openspace/pkg/atomicfile"
 	"github.com/openspace-dev/openspace/pkg/cli"
 	"github.com/openspace-dev/openspace/pkg/roots"
@@ -130,7 +131,7 @@ func (v *validation) report(env *cli.Env, in cli.Input, dir string, found []skil
 
 // aboutDir returns err as an error about one folder of an input that may name many.
 func aboutDir(in cli.Input, dir string, err error) *wire.Error {
-	e := in.About(err)
+	e := in.About(fault.Of(err))
 	e.Input, e.Path = dir, dir
 	return e
 }

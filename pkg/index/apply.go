@@ -254,6 +254,7 @@ func (x *Index) adopt(p *pending, cause error) error {
 	if cause == nil {
 		return nil
 	}
+	x.unsaved = cause
 	x.warnings = append(x.warnings, fmt.Sprintf("the index of %q is kept in memory only, so every search builds it again: %v", x.root.Dir, cause))
 	return nil
 }

@@ -45,6 +45,7 @@ type Index struct {
 	problems []skill.Diagnostic
 	state    State
 	warnings []string
+	unsaved  error // why the index is in memory only
 	took     time.Duration
 }
 
@@ -167,6 +168,10 @@ func (x *Index) Took() time.Duration { return x.took }
 
 // Warnings are sentences for the user about how the index was opened.
 func (x *Index) Warnings() []string { return x.warnings }
+
+// Unsaved returns why the index, or its last change, is in memory only: its directory could not be written. It is
+// nil when the directory holds it.
+func (x *Index) Unsaved() error { return x.unsaved }
 
 // Problems are the folders that the walk met and passed over, with the reason.
 func (x *Index) Problems() []skill.Diagnostic { return x.problems }

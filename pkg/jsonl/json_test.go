@@ -158,3 +158,31 @@ func FuzzUnmarshal(f *testing.F) {
 		}
 	})
 }
+
+func TestUnmarshalTellsTypesInWords(t *testing.T) {
+	type target struct {
+		Text  string   `json:"text"`
+		Count int      `json:"count"`
+		Share *float64 `json:"share"`
+		On    bool     `json:"on"`
+		List  []string `json:"list"`
+		Inner struct {
+			Map map[string]string `json:"map"`
+		} `json:"inner"`
+	}
+	for _, tt := range []struct{ in, want string }{
+		{`{"text":5}`, `decode json: field "text": number in place of text`},
+		{`{"count":"3"}`, `decode json: field "count": string in place of a whole number`},
+		{`{"count":1e99}`, `decode json: field "count": number 1e99 in place of a whole number`},
+		{`{"share":true}`, `decode json: field "share": bool in place of a number`},
+		{`{"on":[]}`, `decode json: field "on": array in place of true or false`},
+		{`{"list":{}}`, `decode json: field "list": object in place of a list`},
+		{`{"inner":{"map":1}}`, `decode json: field "inner.map": number in place of an object`},
+		{`[]`, `decode json: array in place of an object`},
+	} {
+		err := jsonl.Unmarshal([]byte(tt.in), &target{})
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("%s: got %v, want %s", tt.in, err, tt.want)
+		}
+	}
+}

@@ -103,7 +103,7 @@ func Unmarshal(b []byte, v any) error {
 	}
 	fresh := reflect.New(target.Type().Elem())
 	if err := json.Unmarshal(b, fresh.Interface()); err != nil {
-		return fmt.Errorf("decode json: %w", err)
+		return fmt.Errorf("decode json: %w", inWords(err))
 	}
 	target.Elem().Set(fresh.Elem())
 	return nil

@@ -1,7 +1,6 @@
 package safety
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -16,7 +15,7 @@ var claimRules = []RuleInfo{
 
 // claims finds programs that do what the skill's own text denies.
 func (s *scanner) claims(texts []Text) []Finding {
-	i := slices.IndexFunc(texts, func(t Text) bool { return strings.EqualFold(path.Base(t.Path), skill.FileName) })
+	i := slices.IndexFunc(texts, func(t Text) bool { return strings.EqualFold(t.Path, skill.FileName) })
 	if i < 0 {
 		return nil
 	}

@@ -13,6 +13,7 @@ var fileRules = []RuleInfo{
 	{ID: "archive", Flag: FlagNotScanned, Severity: Low, Message: "is an archive, which the scan does not look into"},
 	{ID: "executable-binary", Flag: FlagExecution, Severity: Medium, Message: "is a program without source"},
 	{ID: "locked-archive", Flag: FlagExecution, Severity: High, Message: "is an archive with a password: virus scanners cannot look into it"},
+	{ID: "odd-file-name", Flag: FlagHidden, Severity: High, Message: "has a file whose name hides characters or shows them in another order"},
 	{ID: "link-outside", Flag: FlagCredentials, Severity: High, Message: "is a link that leaves the folder"},
 }
 

@@ -65,9 +65,10 @@ type match struct {
 // text is the matched part.
 func (m *match) text() string { return string(m.data[m.start:m.end]) }
 
-// originalLine is the line of the file that the match stands in.
-func (m *match) originalLine() string {
-	o := match{data: m.original, start: m.off, end: m.off}
+// clear is what the file says in clear at the place of a decoded text.
+func (m *match) clear() string {
+	end := min(len(m.original), m.off+2*len(m.data)+200)
+	o := match{data: m.original[:end], start: m.off, end: end}
 	return o.line(maxLine)
 }
 

@@ -67,11 +67,18 @@ var exfilRules = []rule{
 		message: "sends a key in the body of a request, where a service that it is for does not expect it",
 	},
 	{
+		id: "machine-sent", flag: FlagExfiltration, severity: Medium, docs: true, place: inCode,
+		lits: []string{"$(whoami", "$(hostname", "$(id)", "$(uname", "$(ifconfig", "$(ip a", "os.gethostname", "$(ls "}, before: []string{"curl", "wget"},
+		back: 240, ahead: 20,
+		expr:    `\b(?:curl|wget)\s[^\n]*\$\((?:whoami|hostname|id\)|uname|ifconfig|ip a|ls )`,
+		message: "tells somebody which machine and user it runs on",
+	},
+	{
 		id: "key-in-body", flag: FlagExfiltration, severity: High, docs: true, place: inScript, check: notOAuth,
 		lits: []string{"process.env", "os.environ", "os.getenv", "env["},
 		also: []string{"body", "data", "json", "params", "send(", "write("},
 		back: 120, ahead: 60,
-		expr:    `\b(?:body|data|json|payload|params)\s*[:=][^\n]*?(?:process\.env\.\w*|os\.(?:environ|getenv)\W{1,6}\w*)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PRIVATE)\w*|\b(?:write|send|sendall)\(\s*(?:JSON\.stringify\(\s*)?(?:process\.env|os\.environ)\W`,
+		expr:    `\b(?:body|data|json|payload|params)\s*[:=][^\n]*?(?:process\.env\.\w*|os\.(?:environ|getenv)\W{1,6}\w*)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PRIVATE)\w*|\b(?:req|request|sock\w*|client|conn\w*|s|ws)\.(?:write|send|sendall)\(\s*(?:JSON\.stringify\(\s*)?(?:process\.env|os\.environ)\W`,
 		message: "sends a key in the body of a request, where a service that it is for does not expect it",
 	},
 	{
@@ -86,9 +93,9 @@ var exfilRules = []rule{
 	},
 	{
 		id: "image-exfiltration", flag: FlagExfiltration, severity: High, docs: true,
-		lits: []string{"](http", "]( http"}, before: []string{"!["},
+		lits: []string{"](http", "]( http", "src=\"http", "src='http"}, before: []string{"![", "<img"},
 		back: 80, ahead: 320,
-		expr:    `!\[[^\]\n]{0,80}\]\(\s*https?://[^)\s]*[?&=/](?:\{\{?|<|\$\{?|%7b|\[)[^)\s]{0,30}(?:data|secret|key|token|conversation|history|context|env|content|summary|message|prompt|password|base64|user_|encoded|answer)`,
+		expr:    `!\[[^\]\n]{0,80}\]\(\s*https?://[^)\s]*[?&=/](?:\{\{?|<|\$\{?|%7b|\[)[^)\s]{0,30}(?:data|secret|key|token|conversation|history|context|env|content|summary|message|prompt|password|base64|user_|encoded|answer)|<img\b[^>\n]*src\s*=\s*["']?https?://[^"'\n>]*[?&=/](?:\{\{?|\$\{?|%7b|\[)[^"'\n>]{0,30}(?:data|secret|key|token|conversation|history|context|env|content|summary|message|prompt|password|base64|answer)`,
 		message: "hides data of the conversation in the address of an image",
 	},
 	{
@@ -139,6 +146,7 @@ var exfilRules = []rule{
 var sending = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)` + foreign + `[^\n]*?\|[^\n]*?\b(?:curl|wget|nc|ncat|netcat|socat|openssl\s+s_client)\b` +
 		`|(?:\b|\\[nt])(?:curl|wget|invoke-\w+|iwr|irm)\b[^\n]*?(?:@["']?|\$\([^\n)]*?(?:\bcat|\bbase64|<|\btar|\bhead|\bgzip)[^\n)]*?|\x60(?:cat|base64)[^\n]*?|\s(?:-T|--upload-file|--post-file)[ =]["']?|-infile\s+["']?)[^\s\n'"]*` + foreign +
+		`|\bcurl\b[^\n]*?\$\(\s*(?:cat|base64)\s+\S*\.(?:openclaw|clawdbot|moltbot)/[\w./-]*\s*\)` +
 		`|(?:\b|\\[nt])(?:curl|wget)\b[^\n]*?(?:=@|\s@|"@|'@|\s-T\s|--upload-file[ =]|--post-file[ =])["']?[^\s\n'"]*\.env\b` +
 		`|\b(?:cat|base64)\s+\S*\.(?:openclaw|clawdbot|moltbot)/\S*\s*\|\s*(?:base64[^|\n]*\|\s*)?(?:curl|nc|ncat|wget)\b` +
 		`|(?:\b|\\[nt])(?:curl|wget)\b[^\n]*?(?:=@|\s@|"@|'@|\s-T\s)["']?\S*\.(?:openclaw|clawdbot|moltbot)/` +

@@ -9,9 +9,10 @@ var injectRules = []rule{
 		lits:  []string{"ignore", "disregard", "forget", "override", "bypass", "discard", "supersede"},
 		after: []string{"instruction", "rule", "guideline", "prompt", "directive", "constraint", "restriction", "polic", "training", "programming", "protocol", "guard rail", "guardrail", "message", "context", "safety", "everything", "anything", "all you", "all that", "all above", "all before", "all previous", "all prior", "all i ", "all we "},
 		back:  2, ahead: 120,
-		expr: `\b(?:ignore|disregard|forget|override|bypass|discard|supersede)s?\s+(?:(?:all|any|every|each|of|the|my|your|these|those|other|and)\s+){0,4}(?:previous|previously|prior|above|earlier|preceding|system|original|safety|security|developer|initial|existing)\s+(?:(?:given|system|safety|user|and|or|security|developer|ethical|content)\s+){0,2}` + orders + `\b` +
+		expr: `\b(?:ignore|disregard|forget)\s+(?:(?:all|any|every|each|of|the|my|your|these|those|other|and)\s+){0,4}(?:previous|previously|prior|above|earlier|preceding|system|original|safety|security|developer|initial|existing)\s+(?:(?:given|system|safety|user|and|or|security|developer|ethical|content)\s+){0,2}` + orders + `\b` +
+			`|\b(?:override|bypass|discard|supersede)s?\s+(?:(?:all|any|every|of|the|my|your|these|those|and)\s+){0,4}(?:previous|prior|above|earlier|preceding|system|original|safety|security|developer|initial|existing)\s+(?:(?:given|system|safety|user|and|or|security|developer|ethical|content)\s+){0,2}(?:instructions?|prompts?|directives?|guidelines?|guard ?rails?|restrictions?|training|programming)\b` +
 			`|\b(?:ignore|disregard|forget|bypass|override)\s+(?:all\s+|any\s+)?(?:of\s+)?your\s+(?:\w+\s+){0,2}?(?:instructions?|guidelines?|rules|programming|training|restrictions|safety\b|prompt|polic)` +
-			`|\b(?:forget|disregard|ignore)\s+(?:everything|anything|all)\s+(?:you|that|above|before|previous|prior|i |we )`,
+			`|\b(?:forget|disregard|ignore)\s+(?:everything|anything|all)\s+(?:you(?:'ve| have| were| know| learned)|above|before|previously|prior|that (?:was|you|came))`,
 		message: "tells the model to drop the instructions it works under",
 	},
 	{

@@ -32,22 +32,22 @@ var secretRules = []rule{
 		id: "secret-file-read", flag: FlagCredentials, severity: Medium, docs: true,
 		lits: []string{".netrc", ".git-credentials", ".docker/config", ".npmrc", ".pypirc", ".gnupg", "/etc/shadow", "_history", ".password-store", "auth-profiles", ".claude/.cred", ".codex/auth", "gh/hosts.yml"},
 		back: 80, ahead: 60,
-		expr:    `\b(?:cat|cp|tar|zip|base64|type|less|head|strings|open|read\w*|readFile\w*|get-content|copy\w*|grep)\b[^\n]*?(?:\.netrc|\.git-credentials|\.docker/config\.json|\.npmrc|\.pypirc|\.gnupg|/etc/shadow|\.(?:bash|zsh)_history|\.password-store|auth-profiles\.json|\.claude/\.credentials|\.codex/auth\.json|gh/hosts\.yml)`,
+		expr:    `\b(?:cat|cp|tar|zip|base64|type|less|head|strings|open|read\w*|readFile\w*|get-content|copy\w*|grep)\b[^\n]*?(?:\.git-credentials|\.npmrc|\.gnupg|/etc/shadow|\.(?:bash|zsh)_history|\.password-store|auth-profiles\.json|\.claude/\.credentials|\.codex/auth\.json|gh/hosts\.yml)`,
 		message: "reads a file in which other programs keep secrets",
 	},
 	{
 		id: "secret-path", flag: FlagCredentials, severity: Low, place: inScript, check: notConfig,
 		lits: []string{".ssh", ".aws", ".gnupg", ".netrc", ".git-credentials", ".npmrc", ".pypirc", "auth-profiles", ".clawdbot", ".openclaw", ".claude/.cred", "/etc/shadow", "login.keychain", "application_default", "gh/hosts.yml"},
 		back: 3, ahead: 40,
-		expr:    `\.ssh\b(?:/[\w*]+)?|\.aws\b(?:/\w+)?|\.gnupg\b|\.netrc\b|\.git-credentials|\.npmrc\b|\.pypirc\b|auth-profiles|\.(?:clawdbot|openclaw)/(?:\.env|credentials|clawdbot\.json|openclaw\.json)|\.claude/\.credentials|/etc/shadow|login\.keychain|application_default_credentials|gh/hosts\.yml`,
+		expr:    `\.ssh\b(?:/[\w*]+)?|\.aws\b(?:/\w+)?|\.gnupg\b|\.git-credentials|\.npmrc\b|auth-profiles|\.(?:clawdbot|openclaw)/(?:\.env|credentials|clawdbot\.json|openclaw\.json)|\.(?:clawdbot|openclaw)["']\s*,\s*["'](?:\.env|credentials|clawdbot\.json|openclaw\.json)|\.claude/\.credentials|/etc/shadow|login\.keychain|application_default_credentials|gh/hosts\.yml`,
 		message: "names a place where other programs keep secrets",
 	},
 	{
 		id: "config-path", place: inScript,
-		lits:    []string{".kube", ".docker/config", ".azure", "gcloud", ".config/gh", "/etc/passwd", ".bash_history", ".zsh_history", ".mozilla", "keychain"},
+		lits:    []string{".kube", ".docker/config", ".azure", "gcloud", ".config/gh", ".netrc", ".pypirc", "/etc/passwd", ".bash_history", ".zsh_history", ".mozilla", "keychain", "solana/id.json"},
 		back:    3,
 		ahead:   20,
-		expr:    `\.kube\b|\.docker/config|\.azure\b|gcloud/(?:credentials|access_tokens)|\.config/gh\b|/etc/passwd|\.(?:bash|zsh)_history|\.mozilla\b|\bkeychain`,
+		expr:    `\.kube\b|\.netrc\b|\.pypirc\b|\.docker/config|\.azure\b|gcloud/(?:credentials|access_tokens)|\.config/gh\b|/etc/passwd|\.(?:bash|zsh)_history|\.mozilla\b|solana/id\.json|\bkeychain`,
 		message: "names a place where other programs keep settings",
 	},
 	{
@@ -115,6 +115,9 @@ var secretRules = []rule{
 
 // notConfig drops the files beside the secrets that are none.
 func notConfig(m *match) (Severity, bool) {
+	if m.start > 0 && isWord(m.data[m.start-1]) && m.data[m.start] == '.' {
+		return "", false // docs.aws.…
+	}
 	text := lower(m.text())
 	return m.rule.severity, !strings.HasSuffix(text, ".ssh/config") && !strings.HasSuffix(text, ".ssh/known_hosts") && !strings.HasSuffix(text, ".aws/config") && !strings.HasSuffix(text, ".ssh/deploy_key")
 }

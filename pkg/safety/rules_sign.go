@@ -155,18 +155,18 @@ func notLocal(m *match) (Severity, bool) {
 }
 
 // credentialRead are the rules that see a secret being read.
-var credentialRead = []string{"ssh-key-read", "cloud-credentials-read", "secret-file-read", "secret-path", "browser-data", "keychain-dump", "wallet-read", "secret-search", "instance-metadata"}
+var credentialRead = []string{"ssh-key-read", "cloud-credentials-read", "secret-file-read", "secret-path", "browser-data", "keychain-dump", "wallet-read", "secret-search"}
 
 // combinations are the rules over rules.
 var combinations = []combination{
 	{
-		id: "secrets-sent", flag: FlagExfiltration, severity: Critical, docs: true, block: true, near: 500, folder: true,
+		id: "secrets-sent", flag: FlagExfiltration, severity: Critical, far: 3000, docs: true, block: true, near: 500, folder: true,
 		groups:  [][]string{credentialRead, {"sends"}},
 		message: "reads secrets of other programs and sends data away",
 	},
 	{
-		id: "settings-sent", flag: FlagExfiltration, severity: High, docs: true, block: true, near: 300,
-		groups:  [][]string{{"config-path"}, {"sends"}},
+		id: "settings-sent", flag: FlagExfiltration, severity: High, far: 3000, docs: true, block: true, near: 300,
+		groups:  [][]string{{"config-path", "instance-metadata"}, {"sends"}},
 		message: "reads settings of other programs and sends data away",
 	},
 	{
@@ -175,7 +175,7 @@ var combinations = []combination{
 		message: "has the model read the user's files and send the result away",
 	},
 	{
-		id: "environment-collected", flag: FlagExfiltration, severity: Critical, docs: true, block: true, near: 400, folder: true,
+		id: "environment-collected", flag: FlagExfiltration, severity: Critical, far: 3000, docs: true, block: true, near: 400, folder: true,
 		groups:  [][]string{{"whole-environment"}, {"sends"}},
 		message: "takes the whole environment, with the keys in it, and sends data away",
 	},
@@ -185,12 +185,12 @@ var combinations = []combination{
 		message: "has the model collect secrets and send the result away",
 	},
 	{
-		id: "fetches-and-runs", flag: FlagExecution, severity: High, docs: true, block: true, near: 300,
+		id: "fetches-and-runs", flag: FlagExecution, severity: High, far: 3000, docs: true, block: true, near: 300,
 		groups:  [][]string{{"runs-text", "makes-executable"}, {"fetches"}},
 		message: "fetches a program and runs it",
 	},
 	{
-		id: "decodes-and-runs", flag: FlagObfuscation, severity: High, docs: true, block: true,
+		id: "decodes-and-runs", flag: FlagObfuscation, severity: High, far: 3000, docs: true, block: true,
 		groups:  [][]string{{"runs-text"}, {"decodes"}},
 		message: "decodes a text and runs one",
 	},
@@ -198,6 +198,16 @@ var combinations = []combination{
 		id: "evaluates-fetched-text", flag: FlagExecution, severity: Critical, docs: true, block: true, tight: true, near: 400,
 		groups:  [][]string{{"evaluates"}, {"fetches"}},
 		message: "fetches a text and evaluates one",
+	},
+	{
+		id: "runs-from-bare-address", flag: FlagExecution, severity: Critical, docs: true, tight: true, near: 800, block: true,
+		groups:  [][]string{{"bare-address"}, {"fetches"}, {"runs-text", "runs-program", "makes-executable"}},
+		message: "runs what a machine without a name sends",
+	},
+	{
+		id: "sent-to-catcher", flag: FlagExfiltration, severity: Critical, docs: true, near: 200, block: true, far: 3000,
+		groups:  [][]string{{"request-catcher"}, {"sends"}},
+		message: "sends data to a host that collects whatever is sent to it",
 	},
 	{
 		id: "locked-program", flag: FlagExecution, severity: Critical, docs: true, near: 800,
@@ -225,12 +235,12 @@ var combinations = []combination{
 		message: "waits for a day before it acts",
 	},
 	{
-		id: "shy-attack", flag: FlagObfuscation, severity: High, docs: true, near: 300,
+		id: "shy-attack", flag: FlagObfuscation, severity: High, far: 3000, docs: true, near: 300,
 		groups:  [][]string{{"looks-for-observers"}, {"runs-program", "sends", "runs-text"}},
 		message: "looks whether it is watched before it acts",
 	},
 	{
-		id: "provider-key-sent", flag: FlagExfiltration, severity: High, docs: true, near: 300, block: true,
+		id: "provider-key-sent", flag: FlagExfiltration, severity: High, far: 3000, docs: true, near: 300, block: true,
 		groups:  [][]string{{"provider-key"}, {"sends"}},
 		message: "reads the key of a service that it does not talk to, and sends data away",
 	},
@@ -249,7 +259,7 @@ var combinations = []combination{
 		message: "obeys somebody else's text without asking",
 	},
 	{
-		id: "telling-host-sent", flag: FlagExfiltration, severity: Critical, docs: true, near: 300, block: true,
+		id: "telling-host-sent", flag: FlagExfiltration, severity: Critical, far: 3000, docs: true, near: 300, block: true,
 		groups:  [][]string{{"telling-host"}, {"sends"}},
 		message: "sends data to a host that names itself as an attacker's",
 	},
@@ -259,12 +269,12 @@ var combinations = []combination{
 		message: "encrypts files all over the disk, removes the originals and sends something away",
 	},
 	{
-		id: "encrypts-files", flag: FlagDestructive, severity: High, docs: true,
+		id: "encrypts-files", flag: FlagDestructive, severity: High, far: 3000, docs: true,
 		groups:  [][]string{{"walks-disk"}, {"encrypts"}, {"removes-files"}},
 		message: "encrypts files all over the disk and removes the originals",
 	},
 	{
-		id: "capture-sent", flag: FlagExfiltration, severity: High, docs: true, block: true, near: 400,
+		id: "capture-sent", flag: FlagExfiltration, severity: High, far: 3000, docs: true, block: true, near: 400,
 		groups:  [][]string{{"captures-screen", "key-logging"}, {"sends"}},
 		message: "captures what the user does and sends data away",
 	},

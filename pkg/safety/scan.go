@@ -32,7 +32,7 @@ func Scan(texts []Text, p Policy) Report {
 // scanTexts adds the findings of texts to a report.
 func scanTexts(report *Report, texts []Text) {
 	s := scanners.Get().(*scanner)
-	defer scanners.Put(s)
+	defer s.release()
 	s.e = theEngine()
 	s.marked, s.searched = s.marked[:0], 0
 	s.defensive = sync.OnceValue(func() bool { return isDefensive(texts) })
@@ -52,6 +52,12 @@ func scanTexts(report *Report, texts []Text) {
 
 // scanners keeps the working memory of finished scans for the next ones.
 var scanners = sync.Pool{New: func() any { return new(scanner) }}
+
+// release gives the working memory back, without what it was about.
+func (s *scanner) release() {
+	s.text, s.defensive, s.findings = Text{}, nil, nil
+	scanners.Put(s)
+}
 
 // scanner is the working memory of a scan: one text at a time.
 type scanner struct {
@@ -291,7 +297,7 @@ func (s *scanner) apply(v view, n uint16, start, end int) {
 	if r.docs || m.soft || r.severity == "" {
 		soft = s.softened(off, &m)
 	}
-	s.marks = append(s.marks, mark{r, off, soft})
+	s.marks = append(s.marks, mark{r, off, max(soft, r.severity.rank()-severity.rank())})
 	if severity != "" {
 		s.report(v, r, severity, off, soft)
 	}
