@@ -27,7 +27,7 @@ var below = map[string][]string{
 	"pkg/safety":     {"skill", "atomicfile"},
 	"pkg/store":      {"skill", "atomicfile", "jsonl"},
 	"pkg/roots":      {"skill"},
-	"pkg/index":      {"lexical", "atomicfile", "roots", "skill"},
+	"pkg/index":      {"lexical", "atomicfile", "roots", "skill", "vec"},
 	"pkg/search":     {"skill", "store", "roots", "index", "safety", "wire", "lexical"},
 	"pkg/registry":   {"api", "journal", "skill", "index", "lexical", "safety", "atomicfile", "jsonl", "wire"},
 	"pkg/pipe":       {"jsonl", "wire"},
