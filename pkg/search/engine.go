@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openspace-dev/openspace/pkg/embed"
 	"github.com/openspace-dev/openspace/pkg/index"
 	"github.com/openspace-dev/openspace/pkg/lexical"
 	"github.com/openspace-dev/openspace/pkg/roots"
@@ -23,6 +24,7 @@ type Config struct {
 	Roots     []roots.Root // earlier ones win over later ones
 	NoRefresh bool         // do not compare the index with the disk
 	Policy    safety.Policy
+	Embedder  embed.Embedder // makes the vectors; nil: search by words alone
 }
 
 // Engine answers requests about a set of roots. It is not safe for concurrent use.
@@ -66,6 +68,9 @@ type openFunc func(context.Context, roots.Root, index.Options) (*index.Index, er
 func (e *Engine) openIndexes(ctx context.Context, open openFunc) error {
 	e.closeIndexes()
 	o := index.Options{Dir: IndexDir(e.config.Home), NoRefresh: e.config.NoRefresh, Wait: 10 * time.Second}
+	if e.config.Embedder != nil {
+		o.Embedder = documents{e.config.Embedder}
+	}
 	for _, r := range e.config.Roots {
 		x, err := open(ctx, r, o)
 		if err != nil {
@@ -132,9 +137,15 @@ func (e *Engine) Search(ctx context.Context, r Request) (Result, error) {
 
 func (e *Engine) search(ctx context.Context, r Request) (Result, error) {
 	res := Result{Index: e.State()}
-	q := lexical.ParseQuery(r.Query)
+	q := question{Query: lexical.ParseQuery(r.Query)}
 	if strings.TrimSpace(r.Query) == "" {
 		return res, nil
+	}
+	if !r.Exact && !r.Prefix {
+		var warning string
+		if q.vector, warning = e.vectorOf(ctx, r.Query); warning != "" {
+			res.Warnings = append(res.Warnings, warning)
+		}
 	}
 	found, unusable, err := e.candidates(r, q)
 	if err != nil {
@@ -156,7 +167,7 @@ func (e *Engine) search(ctx context.Context, r Request) (Result, error) {
 			continue
 		}
 		if r.Explain {
-			if hit.Explain, err = e.explain(c, q); err != nil {
+			if hit.Explain, err = e.explain(c, q.Query); err != nil {
 				return res, err
 			}
 		}

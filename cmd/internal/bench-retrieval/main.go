@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"text/tabwriter"
 
+	"github.com/openspace-dev/openspace/pkg/embed"
 	"github.com/openspace-dev/openspace/pkg/roots"
 	"github.com/openspace-dev/openspace/pkg/safety"
 	"github.com/openspace-dev/openspace/pkg/search"
@@ -80,11 +81,15 @@ func evaluate(data string) (*report, error) {
 // measure unpacks one collection and runs its queries.
 func measure(rep *report, c collection, dir string) error {
 	root := filepath.Join(dir, c.name)
+	model, err := embed.Builtin()
+	if err != nil {
+		return err
+	}
 	ids, err := c.unpack(root)
 	if err != nil {
 		return err
 	}
-	e, err := search.Open(context.Background(), search.Config{Home: filepath.Join(dir, "home"), Roots: []roots.Root{{Dir: root, Origin: "flag"}}, Policy: safety.DefaultPolicy()})
+	e, err := search.Open(context.Background(), search.Config{Home: filepath.Join(dir, "home"), Roots: []roots.Root{{Dir: root, Origin: "flag"}}, Policy: safety.DefaultPolicy(), Embedder: model})
 	if err != nil {
 		return err
 	}
