@@ -8,7 +8,6 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         atomicfile  crash-safe replacement of files, advisory locks
 	         skill       the SKILL.md format: reading, editing, validation, which files belong to a skill
 	         lexical     words, stems and the arithmetic of BM25F
-	         diff        the change of a file as a patch
 	level 1  api         what a registry and its clients agree on       ← skill
 	         journal     checksummed lines in segment files             ← atomicfile
 	         wire        record types, error codes, exit statuses      ← skill
@@ -21,7 +20,7 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	level 2  search      candidates to one ranked list  ← lexical, skill, store, roots, index, safety, wire
 	         registry    the server of a skill community ← api, journal, skill, index, lexical, safety, atomicfile, jsonl
 	         pipe        other commands of the suite as children: lines in, records out  ← jsonl, wire
-	         transfer    skill folder, archive, registry ← skill, store, safety, cloud, api, wire, atomicfile, diff
+	         transfer    skill folder, archive, registry ← skill, store, safety, cloud, api, wire, atomicfile
 	level 3  cli         the process boundary of all commands           ← jsonl, wire, settings
 
 Commands stand in cmd/<name> and may import cli and everything below it.

@@ -130,15 +130,14 @@ func root(env *cli.Env, into string) (string, error) {
 	case "home":
 		return filepath.Join(env.Settings.Home(), "skills"), nil
 	case "host":
-		v, _ := env.Settings.Find("host-skill-dirs")
-		first, _, _ := strings.Cut(v.Value, ",")
-		if len(v.List) > 0 {
-			first = v.List[0]
+		v, ok := env.Settings.HostSkillDir()
+		for _, p := range env.Settings.HostProblems() {
+			env.Out.WarnOnce(p.String())
 		}
-		if first = strings.TrimSpace(first); first == "" {
+		if !ok {
 			return "", wire.Errorf(wire.Usage, "--into host: no host agent's skill folder is known").WithHint("set OPENSPACE_HOST_SKILL_DIRS")
 		}
-		return env.Settings.Abs(first), nil
+		return v.Value, nil
 	}
 	return env.Abs(into), nil
 }

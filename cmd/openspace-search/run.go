@@ -5,6 +5,7 @@ import (
 	"flag"
 	"strings"
 
+	"github.com/openspace-dev/openspace/cmd/internal/account"
 	"github.com/openspace-dev/openspace/cmd/internal/fault"
 	"github.com/openspace-dev/openspace/cmd/internal/skilldirs"
 	"github.com/openspace-dev/openspace/pkg/cli"
@@ -22,13 +23,22 @@ type options struct {
 	source    *string
 	policy    string
 	noRefresh bool
+	imports   int // of each query
+	embedding *string
+
+	here, there *search.Engine // of this machine's skills; without any, for a registry's rows alone
+	remote      remote
 }
 
 func (o *options) flags(fs *flag.FlagSet) {
 	o.Request.Flags(fs)
 	o.dirs = skilldirs.Flag(fs)
-	o.source = cli.Choice(fs, "source", "where to look: `WHERE` is local", "local")
+	o.source = cli.Choice(fs, "source", "where to look: `WHERE` is local (this machine), cloud (a registry) or all", local, registry, fromAll)
+	account.Flag(fs)
+	fs.IntVar(&o.imports, "import", 0, "import the best `N` hits of each query that are only in the registry")
 	fs.StringVar(&o.policy, "policy", "", "what is left out as unsafe: `POLICY` is block, warn, allow, strict or a list such as block=critical,high;allow=rule-id")
+	o.embedding = cli.Choice(fs, "embedding", "where vectors come from: `WHICH` is auto (an embedding endpoint when one is set up, else builtin), builtin, openai or none",
+		autoEmbedding, builtinEmbedding, openaiEmbedding, noEmbedding)
 	fs.BoolVar(&o.noRefresh, "no-refresh", false, "take the index as it stands, without comparing it with the skill folders")
 }
 
@@ -36,7 +46,7 @@ func command(manual string) *cli.Command {
 	o := &options{}
 	return &cli.Command{
 		Name: "openspace-search", Short: "find skills", Args: "WORDS…", Stdin: "queries, one a line", Manual: manual,
-		Flags: o.flags, Run: o.run,
+		Flags: o.flags, Run: o.run, Signals: true,
 	}
 }
 
@@ -47,23 +57,77 @@ func (o *options) run(ctx context.Context, env *cli.Env) error {
 	if err := o.Validate(); err != nil {
 		return wire.Errorf(wire.Usage, "%w", err)
 	}
-	policy := safety.DefaultPolicy()
-	if o.policy != "" {
-		p, err := safety.ParsePolicy(o.policy)
-		if err != nil {
-			return wire.Errorf(wire.Usage, "policy %q: %w", o.policy, err)
-		}
-		policy = p
+	if o.imports < 0 || o.imports > maxImports {
+		return wire.Errorf(wire.Usage, "--import: want a number from 0 to %d, got %d", maxImports, o.imports)
 	}
-	where, problems := skilldirs.Roots(env, *o.dirs)
+	if o.imports > 0 && *o.source == local {
+		return wire.Errorf(wire.Usage, "--import goes with --source cloud or all")
+	}
+	defer o.close()
+	if *o.source != registry {
+		if _, err := o.engine(ctx, env, *o.source); err != nil {
+			return err
+		}
+	}
+	return o.answer(ctx, env)
+}
+
+// maxImports bounds what one query brings along.
+const maxImports = 100
+
+// engine returns the engine that answers queries to a source.
+func (o *options) engine(ctx context.Context, env *cli.Env, source string) (_ *search.Engine, err error) {
+	e := &o.here
+	if source == registry {
+		e = &o.there
+	}
+	if *e != nil {
+		return *e, nil
+	}
+	c := search.Config{Home: env.Settings.Home(), NoRefresh: o.noRefresh, Policy: safety.DefaultPolicy()}
+	if o.policy != "" {
+		if c.Policy, err = safety.ParsePolicy(o.policy); err != nil {
+			return nil, wire.Errorf(wire.Usage, "policy %q: %w", o.policy, err)
+		}
+	}
+	if source != registry {
+		var problems []skill.Diagnostic
+		c.Roots, problems = skilldirs.Roots(env, *o.dirs)
+		warnRoots(env, problems)
+		if c.Embedder, err = o.embedder(env); err != nil {
+			return nil, err
+		}
+	}
+	opened, err := search.Open(ctx, c)
+	if err != nil {
+		return nil, fault.Of(err)
+	}
+	*e = opened
+	if source != registry {
+		warnIndex(env, opened)
+	}
+	return opened, nil
+}
+
+func (o *options) close() {
+	for _, e := range []*search.Engine{o.here, o.there} {
+		if e != nil {
+			e.Close()
+		}
+	}
+}
+
+func warnRoots(env *cli.Env, problems []skill.Diagnostic) {
 	for _, p := range problems {
+		if p.Code == skilldirs.HostConfig {
+			env.Out.WarnOnce(settings.Problem{Path: p.Path, Line: p.Line, Column: p.Column, Message: p.Message}.String())
+			continue
+		}
 		env.WarnOf(wire.NewProblem(p, ""))
 	}
-	e, err := search.Open(ctx, search.Config{Home: env.Settings.Home(), Roots: where, NoRefresh: o.noRefresh, Policy: policy})
-	if err != nil {
-		return fault.Of(err)
-	}
-	defer e.Close()
+}
+
+func warnIndex(env *cli.Env, e *search.Engine) {
 	for _, w := range e.Warnings() {
 		env.Warn("%s", w)
 	}
@@ -71,7 +135,6 @@ func (o *options) run(ctx context.Context, env *cli.Env) error {
 		env.Warn("folders that cannot be used and are not searched: %d; openspace-skills list tells why", n)
 	}
 	env.Out.SetIndex(string(e.State()))
-	return o.answer(ctx, env, e)
 }
 
 // unusable counts the problems that keep a folder out of the search.
@@ -85,62 +148,103 @@ func unusable(problems []skill.Diagnostic) (n int) {
 }
 
 // answer runs all queries.
-func (o *options) answer(ctx context.Context, env *cli.Env, e *search.Engine) error {
+func (o *options) answer(ctx context.Context, env *cli.Env) error {
 	if len(env.Args) > 1 {
 		env.Args = []string{strings.Join(env.Args, " ")}
 	}
-	hits := 0
+	any := false
 	for in := range env.Inputs(wire.TypeQuery) {
-		r, err := o.request(in)
-		if err != nil {
-			env.Out.Fail(in.About(err))
-			continue
-		}
-		res, err := e.Search(ctx, r)
+		hits, err := o.query(ctx, env, in)
 		if err != nil {
 			env.Out.Fail(in.About(fault.Of(err)))
 			continue
 		}
-		env.Out.Skip(res.Skipped)
-		for _, w := range res.Warnings {
-			env.Warn("%s", w)
-		}
-		for _, h := range res.Hits {
+		for _, h := range hits {
 			h.ID = in.ID
 			if err := env.Out.Emit(h); err != nil {
 				return err
 			}
 		}
-		hits += len(res.Hits)
+		any = any || len(hits) > 0
 	}
-	if hits == 0 {
+	if !any {
 		return wire.ErrNone
 	}
 	return nil
 }
 
-// request returns the request of one input: the flags, and what a record says otherwise.
-func (o *options) request(in cli.Input) (search.Request, error) {
-	r := o.Request
+// query answers one input.
+func (o *options) query(ctx context.Context, env *cli.Env, in cli.Input) ([]wire.Hit, error) {
+	r, source, err := o.request(in)
+	if err != nil {
+		return nil, err
+	}
+	e, err := o.engine(ctx, env, source)
+	if err != nil {
+		return nil, err
+	}
+	missing := ""
+	if source != local {
+		var skipped int
+		r.Rows, skipped, err = o.remote.rows(ctx, env, r)
+		env.Out.Skip(skipped)
+		switch {
+		case err != nil && (source == registry || ctx.Err() != nil):
+			return nil, err
+		case err != nil:
+			missing = notSearched(err)
+			env.Out.WarnOnce(missing)
+		}
+	}
+	res, err := e.Search(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	env.Out.Skip(res.Skipped)
+	for _, w := range res.Warnings {
+		env.Warn("%s", w)
+	}
+	if o.imports > 0 {
+		if err := o.importBest(ctx, env, res.Hits, o.imports); err != nil {
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			env.Out.WarnOnce("nothing was imported: " + err.Error())
+		}
+	}
+	if missing != "" {
+		for i := range res.Hits {
+			res.Hits[i].Warnings = append(res.Hits[i].Warnings, missing)
+		}
+	}
+	return res.Hits, nil
+}
+
+// request returns the request of one input and its source: the flags, and what a record says otherwise.
+func (o *options) request(in cli.Input) (r search.Request, source string, err error) {
+	r, source = o.Request, *o.source
 	r.Query = in.Value
 	if in.Data != nil {
 		var q wire.Query
 		if err := in.Decode(&q); err != nil {
-			return r, err
+			return r, source, err
 		}
 		r.Query = q.Query
 		if q.Limit != 0 {
 			r.Limit = q.Limit
 		}
-		if q.Source != "" && q.Source != *o.source {
-			return r, wire.Errorf(wire.Usage, "unknown source %q: use local", q.Source)
+		if q.Source != "" {
+			source = q.Source
+		}
+		if source != local && source != registry && source != fromAll {
+			return r, source, wire.Errorf(wire.Usage, "unknown source %q: want local, cloud or all", source)
 		}
 	}
 	if strings.TrimSpace(r.Query) == "" {
-		return r, wire.Errorf(wire.Usage, "empty query")
+		return r, source, wire.Errorf(wire.Usage, "empty query")
 	}
 	if err := r.Validate(); err != nil {
-		return r, wire.Errorf(wire.Usage, "%w", err)
+		return r, source, wire.Errorf(wire.Usage, "%w", err)
 	}
-	return r, nil
+	return r, source, nil
 }

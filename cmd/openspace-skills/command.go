@@ -52,7 +52,7 @@ func each(inputs iter.Seq[cli.Input], out *cli.Printer, do func(cli.Input) error
 }
 
 // readsRecords are the records that name a skill.
-var readsRecords = []string{wire.TypeSkill, wire.TypeHit, wire.TypeVersion, wire.TypeResult}
+var readsRecords = []string{wire.TypeSkill, wire.TypeHit, wire.TypeVersion, wire.TypeResult, wire.TypeImported, wire.TypeUpload}
 
 // problem returns a diagnostic as a record.
 func problem(d skill.Diagnostic, dir string) wire.Problem {

@@ -23,6 +23,9 @@ func (a *app) doctor() *cli.Command {
 		Run: func(ctx context.Context, env *cli.Env) error {
 			checks := []func(context.Context, *cli.Env) error{a.settings, a.checkHosts, a.checkRoots, a.checkStore, a.checkIndexes}
 			if len(env.Args) > 0 {
+				if err := knownHosts(env.Args); err != nil {
+					return err
+				}
 				checks = checks[1:2]
 			}
 			for _, check := range checks {

@@ -37,15 +37,20 @@ func accountRecords(env *cli.Env) error {
 	return nil
 }
 
+// knownHosts returns an error for a name that is no host agent's.
+func knownHosts(names []string) error {
+	known := settings.HostNames()
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return wire.Errorf(wire.Usage, "unknown host agent %q: the known ones are %s", name, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
 // checkHosts shows the host agents whose files are there: which files, what they give to the suite, and what is
 // wrong with them. Arguments choose among them; then a host without files is shown too.
 func (a *app) checkHosts(_ context.Context, env *cli.Env) error {
-	known := settings.HostNames()
-	for _, arg := range env.Args {
-		if !slices.Contains(known, arg) {
-			return wire.Errorf(wire.Usage, "unknown host agent %q: the known ones are %s", arg, strings.Join(known, ", "))
-		}
-	}
 	for _, h := range env.Settings.Hosts() {
 		if len(env.Args) > 0 && !slices.Contains(env.Args, h.Name) {
 			continue

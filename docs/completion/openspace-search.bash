@@ -3,14 +3,16 @@ _openspace_search() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words verb word
 	COMPREPLY=()
 	case $prev in
+	--api-base) return ;;
 	--color) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
+	--import) return ;;
 	--limit) return ;;
 	--min-score) return ;;
 	--policy) return ;;
 	--skill-dirs) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-	--source) COMPREPLY=($(compgen -W "local" -- "$cur")); return ;;
+	--source) COMPREPLY=($(compgen -W "local cloud all" -- "$cur")); return ;;
 	esac
-	words="--color --exact --explain --help -h --json --jsonl --limit --min-score --no-refresh --plain --policy --prefix --skill-dirs --source --version"
+	words="--api-base --color --exact --explain --help -h --import --json --jsonl --limit --min-score --no-refresh --plain --policy --prefix --skill-dirs --source --version"
 	if [[ $cur == -* ]]; then
 		COMPREPLY=($(compgen -W "$words" -- "$cur"))
 	fi

@@ -1,8 +1,10 @@
 # fish completion for openspace-search; generated, see scripts/gen
+complete -c openspace-search -l api-base -x -d 'talk to the registry at URL, which ends in /api/v1'
 complete -c openspace-search -l color -x -a 'auto always never' -d 'colour the table: WHEN is auto, always or never'
 complete -c openspace-search -l exact -d 'only the skill whose name or id is the query'
 complete -c openspace-search -l explain -d 'say how each score came about'
 complete -c openspace-search -l help -s h -d 'print this help'
+complete -c openspace-search -l import -x -d 'import the best N hits of each query that are only in the registry'
 complete -c openspace-search -l json -d 'write one JSON array'
 complete -c openspace-search -l jsonl -d 'write one JSON object a line (the default when stdout is not a terminal)'
 complete -c openspace-search -l limit -x -d 'at most N hits for each query; with --exact and --prefix all unless it is given'
@@ -12,5 +14,5 @@ complete -c openspace-search -l plain -d 'write lines of columns separated by ta
 complete -c openspace-search -l policy -x -d 'what is left out as unsafe: POLICY is block, warn, allow, strict or a list such as block=critical,high;allow=rule-id'
 complete -c openspace-search -l prefix -d 'every skill whose name begins with the query, by name'
 complete -c openspace-search -l skill-dirs -x -a '(__fish_complete_directories)' -d 'look for skills below DIR[,DIR] instead of the usual places; may be repeated'
-complete -c openspace-search -l source -x -a 'local' -d 'where to look: WHERE is local'
+complete -c openspace-search -l source -x -a 'local cloud all' -d 'where to look: WHERE is local (this machine), cloud (a registry) or all'
 complete -c openspace-search -l version -d 'print the version'

@@ -258,3 +258,15 @@ func TestManualText(t *testing.T) {
 		})
 	}
 }
+
+// What makes the answers of a run less is said once and stands in the summary.
+func TestWarnOnce(t *testing.T) {
+	res := exec(t, does(func(_ context.Context, env *cli.Env) error {
+		env.Out.WarnOnce("no registry")
+		env.Out.WarnOnce("no registry")
+		return nil
+	}), cli.Process{})
+	if strings.Count(res.errOut, "no registry") != 1 || !strings.Contains(res.out, `"warnings":["no registry"]`) {
+		t.Errorf("got %+v", res)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/openspace-dev/openspace/pkg/atomicfile"
 	"github.com/openspace-dev/openspace/pkg/roots"
@@ -28,6 +29,10 @@ type Embedder interface {
 const (
 	embedBatch  = 1024 // documents that are embedded and written at a time
 	vectorsLock = "vectors.lock"
+
+	// An endpoint that fails is asked again for the documents after a while, so that not every search waits for it.
+	failedSuffix = ".failed"
+	restAfter    = time.Minute
 )
 
 // key is the name of a document's vector: the content decides, so that a moved folder keeps its vector.
@@ -90,6 +95,9 @@ func (x *Index) cover(ctx context.Context, e Embedder) error {
 		return x.coverInMemory(ctx, e)
 	}
 	defer lock.Unlock()
+	if fi, err := os.Stat(path + failedSuffix); err == nil && time.Since(fi.ModTime()) < restAfter {
+		return errors.New("embedding failed less than a minute ago")
+	}
 	changed, dead := x.added, x.dropped
 	if done = readNumber(covers); done == 0 || done != x.before {
 		if changed, dead, err = x.difference(path, e); err != nil {
@@ -97,7 +105,7 @@ func (x *Index) cover(ctx context.Context, e Embedder) error {
 		}
 	}
 	if err := x.embed(ctx, path, e, changed); err != nil {
-		return err
+		return errors.Join(err, atomicfile.Write(path+failedSuffix, nil, 0o600, atomicfile.NoSync()))
 	}
 	if err := x.bury(path, e, dead); err != nil {
 		return err

@@ -145,6 +145,14 @@ func TestVectorsFail(t *testing.T) {
 		t.Errorf("got %q, embedded %v", got, (index.Set{x}).Embedded())
 	}
 	e.err = nil
+	if x := openWith(t, root, dir, e); (index.Set{x}).Embedded() {
+		t.Error("a failing endpoint is asked again at once")
+	}
+	failed, _ := filepath.Glob(filepath.Join(dir, "*", "*.failed"))
+	if len(failed) != 1 {
+		t.Fatalf("got marks %q", failed)
+	}
+	os.Remove(failed[0])
 	if got := near(t, openWith(t, root, dir, e), "a"); got != "one" {
 		t.Errorf("got %q after the endpoint came back", got)
 	}

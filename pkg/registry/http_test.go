@@ -33,7 +33,7 @@ func TestNamesOfFiles(t *testing.T) {
 		{"backslashes", []string{"SKILL.md", "x", `a\b.txt`, "y"}, ""},
 		{"dots", []string{"./SKILL.md", "x", "..weird/x", "y"}, ""},
 		{"one folder around it", []string{"w/SKILL.md", "x", "w/scripts/x.sh", "y", "__MACOSX/w/._SKILL.md", "z", "w/.DS_Store", "z"}, ""}, // ZP-04, ZP-05
-		{"any kind of file", []string{"SKILL.md", "x", "main.tf", "y", "parts.tar.gz", "\x1f\x8b", "LICENSE", "z", "empty", ""}, ""},      // ZP-08
+		{"any kind of file", []string{"SKILL.md", "x", "main.tf", "y", "parts.tar.gz", "\x1f\x8b", "LICENSE", "z", "empty", ""}, ""},       // ZP-08
 		{"traversal", []string{"SKILL.md", "x", "ok/../../../evil.txt", "y"}, api.ErrInvalid},                                              // ZP-01
 		{"absolute", []string{"SKILL.md", "x", "/etc/passwd", "y"}, api.ErrInvalid},
 		{"drive", []string{"SKILL.md", "x", `C:\x`, "y"}, api.ErrInvalid},

@@ -474,7 +474,7 @@ func TestAbandonedUploads(t *testing.T) {
 		t.Errorf("got %+v, %v, want one upload collected", got, err)
 	}
 	ann.send("POST", "/records", creation("lost", lost, api.Private)).refused(api.ErrNotFound)
-	ann.get("/records/" + kept.RecordID + "/download").want(200, nil)
+	ann.get("/records/"+kept.RecordID+"/download").want(200, nil)
 }
 
 func TestSkillText(t *testing.T) {

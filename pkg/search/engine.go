@@ -33,6 +33,10 @@ type Engine struct {
 	set    index.Set
 	store  *store.Store
 	cache  *safety.Cache
+
+	opened  time.Time     // when the indexes were last compared with the disk
+	cost    time.Duration // and how long that took
+	resting time.Time     // until when a failing endpoint is left alone
 }
 
 // Result is the answer to one request.
@@ -67,6 +71,8 @@ type openFunc func(context.Context, roots.Root, index.Options) (*index.Index, er
 
 func (e *Engine) openIndexes(ctx context.Context, open openFunc) error {
 	e.closeIndexes()
+	start := time.Now()
+	defer func() { e.opened, e.cost = time.Now(), time.Since(start) }()
 	o := index.Options{Dir: IndexDir(e.config.Home), NoRefresh: e.config.NoRefresh, Wait: 10 * time.Second}
 	if e.config.Embedder != nil {
 		o.Embedder = documents{e.config.Embedder}
@@ -123,7 +129,15 @@ func (e *Engine) State() index.State {
 }
 
 // Search answers r. An index that turns out to be damaged is built anew, once.
+//
+// A program that lives long sees what changes on disk: when the last look is long ago beside what a look costs, the
+// indexes are compared with the disk again.
 func (e *Engine) Search(ctx context.Context, r Request) (Result, error) {
+	if time.Since(e.opened) > max(time.Second, 20*e.cost) {
+		if err := e.openIndexes(ctx, index.Open); err != nil {
+			return Result{}, err
+		}
+	}
 	res, err := e.search(ctx, r)
 	if errors.Is(err, index.ErrDamaged) {
 		if err := e.openIndexes(ctx, index.Rebuild); err != nil {

@@ -2,7 +2,6 @@ package search
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -48,7 +47,7 @@ func (r Row) clean() (Row, bool) {
 	r.Visibility, r.CreatedBy = oneLine(r.Visibility, maxTag), oneLine(r.CreatedBy, maxName)
 	r.Origin, r.Deprecated = oneLine(r.Origin, maxTag), oneLine(r.Deprecated, maxDescription)
 	r.Tags = lines(r.Tags)
-	r.SafetyFlags = slices.DeleteFunc(lines(r.SafetyFlags), func(f string) bool { return !flagName.MatchString(f) })
+	r.SafetyFlags = slices.DeleteFunc(lines(r.SafetyFlags), func(f string) bool { return !isFlag(f) })
 	r.Rank = min(max(r.Rank, 0), 1)
 	if r.Rank != r.Rank {
 		r.Rank = 0
@@ -59,8 +58,10 @@ func (r Row) clean() (Row, bool) {
 	return r, true
 }
 
-// flagName is what a flag of a safety scan looks like.
-var flagName = regexp.MustCompile(`^[a-z_]+(\.[a-z_]+)?$`)
+// isFlag tells whether text looks like a flag of a safety scan: letters, underscores and dots.
+func isFlag(text string) bool {
+	return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz_.") == ""
+}
 
 func lines(texts []string) (out []string) {
 	for _, t := range texts[:min(len(texts), maxTags)] {

@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/openspace-dev/openspace/pkg/embed"
 	"github.com/openspace-dev/openspace/pkg/index"
@@ -28,14 +29,22 @@ const (
 	minCosine = 0.45
 )
 
+const (
+	queryTimeout = 5 * time.Second  // for the vector of a query
+	restAfter    = 30 * time.Second // how long an endpoint that failed is not asked again
+)
+
 // vectorOf returns the vector of a query, nil when there is none. An endpoint that fails costs the vectors and a
 // warning, not the search.
 func (e *Engine) vectorOf(ctx context.Context, query string) (vector []float32, warning string) {
-	if e.config.Embedder == nil || !e.set.Embedded() {
+	if e.config.Embedder == nil || !e.set.Embedded() || time.Now().Before(e.resting) {
 		return nil, ""
 	}
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
 	vectors, err := e.config.Embedder.Embed(ctx, []embed.Text{embed.Query(query)})
 	if err != nil {
+		e.resting = time.Now().Add(restAfter)
 		return nil, fmt.Sprintf("searched without vectors: %v", err)
 	}
 	return vectors[0], ""

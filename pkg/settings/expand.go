@@ -2,14 +2,8 @@ package settings
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
-
-// reference is ${…}, with one more $ before it when it is meant as it stands.
-var reference = regexp.MustCompile(`\$?\$\{[^{}]*\}`)
-
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // expander puts variables into values of a host's file.
 type expander struct {
@@ -18,22 +12,26 @@ type expander struct {
 	dir    string
 }
 
-// expand returns text with all references replaced, or what is wrong with the first that cannot be.
+// expand returns text with each ${…} replaced, or what is wrong with the first that cannot be. With one more $ before
+// it, it is meant as it stands.
 func (e expander) expand(text string) (res, problem string) {
-	res = reference.ReplaceAllStringFunc(text, func(ref string) string {
-		if strings.HasPrefix(ref, "$$") {
-			return ref[1:]
+	var out strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, "${")
+		inside, after, closed := strings.Cut(rest, "}")
+		if !ok || !closed {
+			out.WriteString(text)
+			return strings.TrimSpace(out.String()), ""
 		}
-		value, bad := e.resolve(ref[2 : len(ref)-1])
-		if problem == "" {
-			problem = bad
+		value := "${" + inside + "}"
+		if literal, escaped := strings.CutSuffix(before, "$"); escaped {
+			before = literal
+		} else if value, problem = e.resolve(inside); problem != "" {
+			return "", problem
 		}
-		return value
-	})
-	if problem != "" {
-		return "", problem
+		out.WriteString(before + value)
+		text = after
 	}
-	return strings.TrimSpace(res), ""
 }
 
 // resolve returns what the inside of ${…} stands for.
@@ -45,7 +43,7 @@ func (e expander) resolve(inside string) (value, problem string) {
 		return e.dir, ""
 	}
 	name, fallback, hasFallback := strings.Cut(strings.TrimPrefix(inside, "env:"), ":-")
-	if !variableName.MatchString(name) {
+	if !isVariable(name) {
 		return "", fmt.Sprintf("${%s} is known to the host alone", inside)
 	}
 	if value = e.lookup(name); value == "" {
@@ -55,4 +53,15 @@ func (e expander) resolve(inside string) (value, problem string) {
 		return "", fmt.Sprintf("the variable %s is not set", name)
 	}
 	return value, ""
+}
+
+// isVariable tells whether text can be the name of a variable.
+func isVariable(text string) bool {
+	for i, c := range []byte(text) {
+		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return text != ""
 }

@@ -138,7 +138,7 @@ func (s *Settings) knownSkillDirs() (Value, bool) {
 // skillDirs returns all folders where hosts look for skills, whether they exist or not.
 func (s *Settings) skillDirs() (dirs []Value) {
 	for _, variable := range []string{"NANOBOT_WORKSPACE", "OPENCLAW_STATE_DIR"} {
-		if v := strings.TrimSpace(s.Getenv(variable)); v != "" {
+		if v := strings.TrimSpace(s.env[variable]); v != "" {
 			dirs = append(dirs, Value{Value: filepath.Join(s.abs(v), "skills"), Where: variable})
 		}
 	}
@@ -233,8 +233,9 @@ func (r *hostReader) isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// getenv is a variable of the process or .env, without white space.
-func (r *hostReader) getenv(name string) string { return strings.TrimSpace(r.s.Getenv(name)) }
+// getenv is a variable of the process, without white space. Not of .env: a project must not choose which files are the
+// user's own.
+func (r *hostReader) getenv(name string) string { return strings.TrimSpace(r.s.env[name]) }
 
 // here is a path below the working directory, home one below the user's home folder.
 func (r *hostReader) here(path ...string) string {
@@ -244,13 +245,17 @@ func (r *hostReader) home(path ...string) string {
 	return filepath.Join(append([]string{r.s.userHome()}, path...)...)
 }
 
-// expander puts variables in; more are those of the host itself.
-func (r *hostReader) expander(more object) expander {
+// expander puts variables in: those of the process; for a project's file those of .env beside it; and those that the
+// host itself gives.
+func (r *hostReader) expander(p place) expander {
 	return expander{home: r.s.userHome(), dir: r.s.dir, lookup: func(name string) string {
-		if v := r.s.Getenv(name); v != "" {
+		if v := r.s.env[name]; v != "" {
 			return v
 		}
-		own, _ := scalarText(more[name])
+		if v := r.s.dotenv[name]; v != "" && p.project {
+			return v
+		}
+		own, _ := scalarText(p.more[name])
 		if strings.Contains(own, "${") { // one variable of the host may not need another one
 			return ""
 		}
@@ -288,7 +293,7 @@ func (r *hostReader) value(p place, key string, v any) (Value, bool) {
 		}
 	}
 	if ok {
-		text, bad = r.expander(p.more).expand(text)
+		text, bad = r.expander(p).expand(text)
 	}
 	if bad != "" {
 		r.problem(Problem{Path: p.path, Message: fmt.Sprintf("%s: %s", strings.Join(p.below(key).keys, "."), bad), Hint: "it counts as not set"})

@@ -358,3 +358,39 @@ func TestHC07SkillDirs(t *testing.T) {
 		})
 	}
 }
+
+// What a project's .env says neither chooses the user's files nor goes into them; a project's own file may use it.
+func TestDotEnvDoesNotReachUserFiles(t *testing.T) {
+	p := newPlace(t)
+	p.put(t, "evil.json", `{"tools":{"mcpServers":{"openspace":{"env":{"OPENSPACE_API_KEY":"evil"}}}}}`)
+	p.put(t, "~/.openclaw/openclaw.json", `{env:{OPENSPACE_API_KEY:"${MY_KEY}"}}`)
+	p.dotenv(t, "NANOBOT_CONFIG_PATH=evil.json\nNANOBOT_WORKSPACE=evil\nMY_KEY=evil\n")
+	s := p.settings()
+	if v, ok := s.Find("api_key"); ok {
+		t.Errorf("got %+v", v)
+	}
+	if v, _ := s.HostSkillDir(); strings.HasPrefix(v.Value, p.dir) {
+		t.Errorf("got %+v", v)
+	}
+	p.put(t, ".mcp.json", `{"mcpServers":{"openspace":{"env":{"OPENSPACE_API_KEY":"${MY_KEY}"}}}}`)
+	if v, ok := p.settings().Find("api_key"); !ok || v.Value != "evil" || !v.Project {
+		t.Errorf("got %+v, want the project's own", v)
+	}
+}
+
+// The explicit part of openclaw's environment comes with headers and more, as JSON in a text.
+func TestHostModelExtras(t *testing.T) {
+	p := newPlace(t)
+	p.put(t, "~/.openclaw/openclaw.json", `{env:{vars:{OPENAI_API_KEY:"o", OPENSPACE_LLM_EXTRA_HEADERS:'{"X-A":"secret","n":1}', OPENSPACE_LLM_CONFIG:'{"temperature":0.5}'}}}`)
+	s := p.settings()
+	if _, _, got, _ := s.HostModel("gpt-5"); got.Headers["X-A"] != "secret" || got.Headers["n"] != "1" || got.Config["temperature"] != 0.5 {
+		t.Errorf("got %+v", got)
+	}
+	p.put(t, "~/.openclaw/openclaw.json", `{env:{vars:{OPENAI_API_KEY:"o", OPENSPACE_LLM_CONFIG:'hunter2 {'}}}`)
+	s = p.settings()
+	_, _, got, _ := s.HostModel("gpt-5")
+	problems := s.Hosts()[1].ModelProblems
+	if got.Config != nil || len(problems) != 1 || strings.Contains(problems[0].String(), "hunter2") || !strings.Contains(problems[0].String(), "env.vars.OPENSPACE_LLM_CONFIG: want a JSON object") {
+		t.Errorf("got %+v, problems %v", got, problems)
+	}
+}

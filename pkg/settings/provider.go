@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ type Provider struct {
 	Key     Value
 	Base    Value             // of the host, else the provider's usual one; may be empty
 	Headers map[string]string // to be sent along
+	Config  map[string]any    // what else is asked of the endpoint
 }
 
 // providers are those of a host, by name, and which model it uses.
@@ -73,6 +75,10 @@ func (ps providers) match(model string) (Provider, bool) {
 	if ps.own.Base.Value != "" {
 		p.Base = ps.own.Base
 	}
+	if ps.own.Headers != nil {
+		p.Headers = ps.own.Headers
+	}
+	p.Config = ps.own.Config
 	return p, ok
 }
 
@@ -152,10 +158,7 @@ func (r *hostReader) providerBlock(ps *providers, p place, block object, bases [
 		for _, key := range []string{"extraHeaders", "extra_headers"} {
 			for header, raw := range at(entry, key) {
 				if v, ok := r.value(where.below(key), header, raw); ok {
-					if found.Headers == nil {
-						found.Headers = map[string]string{}
-					}
-					found.Headers[header] = v.Value
+					found.Headers = merge(found.Headers, header, v.Value)
 				}
 			}
 		}
@@ -163,6 +166,23 @@ func (r *hostReader) providerBlock(ps *providers, p place, block object, bases [
 			ps.all[name] = found
 		}
 	}
+}
+
+func merge(headers map[string]string, name, value string) map[string]string {
+	if headers == nil {
+		headers = map[string]string{}
+	}
+	headers[name] = value
+	return headers
+}
+
+// textObject returns the JSON object in a value; nil, with a problem that does not quote it, when it is none.
+func (r *hostReader) textObject(v Value) (o object) {
+	if v.Value != "" && (json.Unmarshal([]byte(v.Value), &o) != nil || o == nil) {
+		r.problem(Problem{Path: v.path, Message: strings.TrimPrefix(v.Where, r.host.Name+" "+v.path+" ") + ": want a JSON object as text"})
+		return nil
+	}
+	return o
 }
 
 // openclawProviders reads the variables that openclaw gives to what it starts, and its own providers.
@@ -195,6 +215,12 @@ func (r *hostReader) openclawProviders(p place, doc object) {
 	}
 	r.providerBlock(&ps, p.below("models", "providers"), at(doc, "models", "providers"), []string{"baseUrl"})
 	ps.own = Provider{Key: find("OPENSPACE_LLM_API_KEY"), Base: find("OPENSPACE_LLM_API_BASE")}
+	ps.own.Config = r.textObject(find("OPENSPACE_LLM_CONFIG"))
+	for name, raw := range r.textObject(find("OPENSPACE_LLM_EXTRA_HEADERS")) {
+		if text, ok := scalarText(raw); ok {
+			ps.own.Headers = merge(ps.own.Headers, name, text)
+		}
+	}
 	ps.model = r.openclawModel(p, doc)
 	r.host.providers = ps
 }

@@ -155,3 +155,10 @@ func (p *Plan) FileRecords() []wire.File {
 	}
 	return out
 }
+
+func mode(exec bool) string {
+	if exec {
+		return "0755"
+	}
+	return "0644"
+}

@@ -2,13 +2,8 @@ package transfer
 
 import (
 	"context"
-	"maps"
-	"os"
-	"path/filepath"
-	"slices"
 
 	"github.com/openspace-dev/openspace/pkg/api"
-	"github.com/openspace-dev/openspace/pkg/diff"
 	"github.com/openspace-dev/openspace/pkg/skill"
 	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/wire"
@@ -213,74 +208,22 @@ func (d *Downloader) Diff(ctx context.Context, dir string) ([]wire.Diff, error) 
 		return nil, err
 	}
 	defer c.close()
-	before, err := sideOf(dir)
+	before, err := store.DiskSide(dir)
 	if err != nil {
 		return nil, err
 	}
-	after, err := sideOf(c.stage)
+	after, err := store.DiskSide(c.stage)
 	if err != nil {
 		return nil, err
 	}
+	changes, err := store.Compare(before, after)
 	var out []wire.Diff
-	for _, ch := range changes(before, after) {
-		out = append(out, wire.Diff{SkillDir: dir, From: "disk", To: n.any, Path: ch.path, Change: ch.kind, Diff: ch.patch})
-	}
-	return out, nil
-}
-
-// side is the files of one version of a skill.
-type side map[string]diff.File
-
-// sideOf reads the files that belong to the skill in a folder.
-func sideOf(dir string) (side, error) {
-	files, _, err := skill.Files(dir)
-	if err != nil {
-		return nil, err
-	}
-	out := side{}
-	for _, f := range files {
-		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Path)))
-		if err != nil {
-			return nil, err
+	for _, f := range changes {
+		d := wire.Diff{SkillDir: dir, From: "disk", To: n.any, Path: f.Path, Change: f.Change}
+		if !f.Binary {
+			d.Diff = f.Patch
 		}
-		out[f.Path] = diff.File{Mode: mode(f.Mode&0o111 != 0), Data: data}
+		out = append(out, d)
 	}
-	return out, nil
-}
-
-// sideOfFiles is the side that an archive's files make.
-func sideOfFiles(files []api.File) side {
-	out := side{}
-	for _, f := range files {
-		out[f.Path] = diff.File{Mode: mode(f.Exec), Data: f.Data}
-	}
-	return out
-}
-
-func mode(exec bool) string {
-	if exec {
-		return "0755"
-	}
-	return "0644"
-}
-
-// change is one file that differs.
-type change struct{ path, kind, patch string }
-
-// changes lists the files that differ, sorted by path.
-func changes(a, b side) []change {
-	paths := map[string]bool{}
-	for p := range a {
-		paths[p] = true
-	}
-	for p := range b {
-		paths[p] = true
-	}
-	var out []change
-	for _, p := range slices.Sorted(maps.Keys(paths)) {
-		if kind := diff.Kind(a[p], b[p]); kind != "" {
-			out = append(out, change{p, kind, diff.Patch(p, a[p], b[p])})
-		}
-	}
-	return out
+	return out, err
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/openspace-dev/openspace/pkg/api"
 	"github.com/openspace-dev/openspace/pkg/cloud"
-	"github.com/openspace-dev/openspace/pkg/diff"
 	"github.com/openspace-dev/openspace/pkg/skill"
 	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/wire"
@@ -258,7 +257,7 @@ func (u *Uploader) contentDiff(ctx context.Context, p *Plan) string {
 	if p.Result.Visibility != api.Public || len(p.meta.parents) > 1 {
 		return ""
 	}
-	before := side{}
+	var before store.Side
 	if len(p.meta.parents) == 1 {
 		var err error
 		if before, err = u.filesOf(ctx, p.meta.parents[0]); err != nil {
@@ -266,9 +265,15 @@ func (u *Uploader) contentDiff(ctx context.Context, p *Plan) string {
 			return ""
 		}
 	}
+	files, err := store.Compare(before, memorySide(p.Package.Files))
+	if err != nil {
+		p.warn("no content_diff: %v", err)
+	}
 	var out strings.Builder
-	for _, c := range changes(before, sideOfFiles(p.Package.Files)) {
-		out.WriteString(c.patch)
+	for _, f := range files {
+		if !f.Binary {
+			out.WriteString(f.Patch)
+		}
 	}
 	if out.Len() > maxContentDiff {
 		p.warn("no content_diff: it would have %d bytes, at most %d are sent", out.Len(), maxContentDiff)
@@ -277,44 +282,37 @@ func (u *Uploader) contentDiff(ctx context.Context, p *Plan) string {
 	return out.String()
 }
 
+// memorySide is the side of a comparison that an archive's files make.
+func memorySide(files []api.File) store.Side {
+	content, exec := map[string][]byte{}, map[string]bool{}
+	for _, f := range files {
+		content[f.Path], exec[f.Path] = f.Data, f.Exec
+	}
+	return store.MemorySide(content, exec)
+}
+
 // filesOf returns the files of a version from the store, else from the registry.
-func (u *Uploader) filesOf(ctx context.Context, id string) (side, error) {
-	rec, ok, err := u.Store.Record(id)
-	if err == nil && ok {
-		if files, err := u.storedFiles(rec.Lineage.Tree); err == nil {
-			return files, nil
-		}
+func (u *Uploader) filesOf(ctx context.Context, id string) (store.Side, error) {
+	if side, err := u.Store.VersionSide(id); err == nil {
+		return side, nil
 	}
 	sp := &spool{}
 	defer sp.close()
 	if _, err := u.Client.Download(ctx, id, u.Limits.Archive, sp.reset); err != nil {
-		return nil, err
+		return store.Side{}, err
 	}
 	a, err := OpenArchive(sp.reader(), sp.size, u.Limits)
 	if err != nil {
-		return nil, err
+		return store.Side{}, err
 	}
-	out := side{}
+	var files []api.File
 	err = a.each(func(f api.File, drop bool) error {
 		if !drop {
-			out[f.Path] = diff.File{Mode: mode(f.Exec), Data: f.Data}
+			files = append(files, f)
 		}
 		return nil
 	})
-	return out, err
-}
-
-func (u *Uploader) storedFiles(tree string) (side, error) {
-	files, err := u.Store.TreeFiles(tree)
-	out := side{}
-	for _, f := range files {
-		if err == nil {
-			var data []byte
-			data, err = u.Store.ReadObject(f.SHA256)
-			out[f.Path] = diff.File{Mode: f.Mode, Data: data}
-		}
-	}
-	return out, err
+	return memorySide(files), err
 }
 
 // writeBack gives folder and store the id that the registry knows, so that the next version has a parent that others know too.
