@@ -8,11 +8,14 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         atomicfile  crash-safe replacement of files, advisory locks
 	         skill       the SKILL.md format: reading, editing, validation, which files belong to a skill
 	         lexical     words, stems and the arithmetic of BM25F
+	         vec         unit vectors in a mapped file, the nearest of them
 	level 1  wire        record types, error codes, exit statuses      ← skill
 	         settings    where each setting comes from, its files, masking
 	         safety      what is dangerous in a skill's text            ← skill, atomicfile
 	         store       journals, versions, counters                   ← skill, atomicfile, jsonl
 	         roots       skill roots: which folders are skills          ← skill
+	         embed       vectors for texts: built-in model, endpoint, cache  ← lexical, vec, atomicfile
+	                     (embedtest: what every embedder must fulfil)
 	         index       the search index on disk                       ← lexical, atomicfile, roots, skill
 	level 2  search      candidates to one ranked list  ← lexical, skill, store, roots, index, safety, wire
 	level 3  cli         the process boundary of all commands           ← jsonl, wire, settings

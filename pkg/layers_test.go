@@ -12,20 +12,23 @@ const module = "github.com/openspace-dev/openspace/"
 
 // below lists for each package the packages of ours that it may import.
 var below = map[string][]string{
-	"pkg":            {},
-	"pkg/jsonl":      {},
-	"pkg/atomicfile": {},
-	"pkg/skill":      {},
-	"pkg/lexical":    {},
-	"pkg/wire":       {"skill"},
-	"pkg/settings":   {"atomicfile"},
-	"pkg/safety":     {"skill", "atomicfile"},
-	"pkg/store":      {"skill", "atomicfile", "jsonl"},
-	"pkg/roots":      {"skill"},
-	"pkg/index":      {"lexical", "atomicfile", "roots", "skill"},
-	"pkg/search":     {"skill", "store", "roots", "index", "safety", "wire", "lexical"},
-	"pkg/cli":        {"jsonl", "wire", "settings"},
-	"cmd":            {},
+	"pkg":                 {},
+	"pkg/jsonl":           {},
+	"pkg/atomicfile":      {},
+	"pkg/skill":           {},
+	"pkg/lexical":         {},
+	"pkg/vec":             {},
+	"pkg/wire":            {"skill"},
+	"pkg/settings":        {"atomicfile"},
+	"pkg/safety":          {"skill", "atomicfile"},
+	"pkg/store":           {"skill", "atomicfile", "jsonl"},
+	"pkg/roots":           {"skill"},
+	"pkg/embed":           {"lexical", "vec", "atomicfile"},
+	"pkg/embed/embedtest": {"embed"},
+	"pkg/index":           {"lexical", "atomicfile", "roots", "skill"},
+	"pkg/search":          {"skill", "store", "roots", "index", "safety", "wire", "lexical"},
+	"pkg/cli":             {"jsonl", "wire", "settings"},
+	"cmd":                 {},
 }
 
 // only lists modules that a single package may import, so that they stay replaceable.
