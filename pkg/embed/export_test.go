@@ -5,3 +5,6 @@ func (s *Static) VerifyBuiltin() error { return s.Verify(builtin) }
 
 // BuiltinSize is the size of the built-in model in bytes.
 func BuiltinSize() int { return len(builtin) }
+
+// Decode reads an answer.
+var Decode = decode

@@ -73,6 +73,9 @@ func (b *Batch) Add(key uint64, v []float32) error {
 	return nil
 }
 
+// Row returns the i-th new row as it will be read back.
+func (b *Batch) Row(i int) []float32 { return b.exact[i*b.width : i*b.width+b.dim : i*b.width+b.dim] }
+
 // Delete takes away the rows of key that are in the matrix before this batch.
 func (b *Batch) Delete(key uint64) { b.dead = append(b.dead, key) }
 

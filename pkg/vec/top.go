@@ -107,16 +107,17 @@ func (m *Matrix) kth(scores []float32, k int) float32 {
 	}
 	heap := make([]float32, 0, k) // the lowest of the k highest is first
 	for i, s := range scores {
-		switch {
-		case m.Deleted(i):
-		case len(heap) < k:
-			heap = append(heap, s)
-			for c := len(heap) - 1; c > 0 && heap[c] < heap[(c-1)/2]; c = (c - 1) / 2 {
-				heap[c], heap[(c-1)/2] = heap[(c-1)/2], heap[c]
-			}
-		case s > heap[0]:
+		if len(heap) == k && !(s > heap[0]) || m.Deleted(i) {
+			continue
+		}
+		if len(heap) == k {
 			heap[0] = s
 			sink(heap)
+			continue
+		}
+		heap = append(heap, s)
+		for c := len(heap) - 1; c > 0 && heap[c] < heap[(c-1)/2]; c = (c - 1) / 2 {
+			heap[c], heap[(c-1)/2] = heap[(c-1)/2], heap[c]
 		}
 	}
 	return heap[0]
