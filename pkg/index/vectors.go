@@ -328,21 +328,31 @@ func (s Set) Near(q []float32, k int) (out []Match, err error) {
 	return out, nil
 }
 
-// Cosine returns the cosine of q with the vector of each document, and false for one that has none.
-func (s Set) Cosine(q []float32, r Ref, d Doc) (cosine float64, ok bool, err error) {
-	m := s[r.Index].matrix
-	if m == nil {
-		return 0, false, nil
+// Cosines returns the cosines of q with the vectors of documents, and for each whether it has one.
+func (s Set) Cosines(q []float32, refs []Ref, docs []Doc) (cosines []float64, ok []bool, err error) {
+	defer guard(&err)()
+	cosines, ok = make([]float64, len(refs)), make([]bool, len(refs))
+	for i, x := range s {
+		if x.matrix == nil {
+			continue
+		}
+		var at []int
+		var keys []uint64
+		for n, r := range refs {
+			if r.Index == i {
+				at, keys = append(at, n), append(keys, docs[n].key())
+			}
+		}
+		rows := x.matrix.Find(keys)
+		scores, err := x.matrix.Scores(q, rows)
+		if err != nil {
+			return nil, nil, err
+		}
+		for n, where := range at {
+			cosines[where], ok[where] = float64(scores[n]), rows[n] >= 0
+		}
 	}
-	rows := m.Find([]uint64{d.key()})
-	if rows[0] < 0 {
-		return 0, false, nil
-	}
-	scores, err := m.Scores(q, rows)
-	if err != nil {
-		return 0, false, err
-	}
-	return float64(scores[0]), true, nil
+	return cosines, ok, nil
 }
 
 // Embedded reports whether at least one index of the set has vectors.

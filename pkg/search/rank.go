@@ -106,24 +106,31 @@ type question struct {
 	vector []float32     // nil: without vectors
 }
 
-// candidate returns the skill at ref.
-func (e *Engine) candidate(ref index.Ref, q question) (candidate, error) {
-	doc, err := e.set.Doc(ref)
-	if err != nil {
-		return candidate{}, err
+// at returns the skills at refs as candidates.
+func (e *Engine) at(refs []index.Ref, q question) (out []candidate, err error) {
+	docs := make([]index.Doc, len(refs))
+	for i, ref := range refs {
+		if docs[i], err = e.set.Doc(ref); err != nil {
+			return nil, err
+		}
 	}
-	c := candidate{Ref: ref, doc: doc, signals: signals{lexical: q.shares.Of(ref), server: absent, vector: absent}, fit: fitOf(doc.Key, q.Key)}
+	var cosines []float64
+	var known []bool
 	if q.vector != nil {
-		cosine, ok, err := e.set.Cosine(q.vector, ref, doc)
-		if err != nil {
-			return c, err
-		}
-		if ok {
-			c.vector = cosine
+		if cosines, known, err = e.set.Cosines(q.vector, refs, docs); err != nil {
+			return nil, err
 		}
 	}
-	c.score = score(c.fit, mix(c.signals))
-	return c, nil
+	for i, ref := range refs {
+		c := candidate{Ref: ref, doc: docs[i], fit: fitOf(docs[i].Key, q.Key)}
+		c.signals = signals{lexical: q.shares.Of(ref), server: absent, vector: absent}
+		if q.vector != nil && known[i] {
+			c.vector = cosines[i]
+		}
+		c.score = score(c.fit, mix(c.signals))
+		out = append(out, c)
+	}
+	return out, nil
 }
 
 // candidates returns everything that may be a hit of r, best first, and how many rows of the registry cannot be.
@@ -150,17 +157,12 @@ func (e *Engine) candidates(r Request, q question) (out []candidate, skipped int
 		}
 		refs = append(refs, near...)
 	}
-	seen := map[index.Ref]bool{}
-	for i, ref := range refs {
-		if seen[ref] {
-			continue
-		}
-		seen[ref] = true
-		c, err := e.candidate(ref, q)
-		if err != nil {
-			return nil, 0, err
-		}
-		if i < len(byID) {
+	found, err := e.at(unique(refs), q)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, c := range found {
+		if slices.Contains(byID, c.Ref) {
 			c.fit = exactFit
 			c.score = score(c.fit, mix(c.signals))
 		}
@@ -175,6 +177,18 @@ func (e *Engine) candidates(r Request, q question) (out []candidate, skipped int
 	}
 	slices.SortFunc(out, compare(r.Prefix))
 	return out, skipped, nil
+}
+
+// unique returns refs without repetitions, in their order.
+func unique(refs []index.Ref) (out []index.Ref) {
+	seen := make(map[index.Ref]bool, len(refs))
+	for _, r := range refs {
+		if !seen[r] {
+			seen[r] = true
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // rough is how many times as many candidates as hits come out of the lexical phase: room for those that are

@@ -122,8 +122,12 @@ func (e *Engine) join(out []candidate, r Request, q question) ([]candidate, int,
 		if here {
 			if i, known := at[ref]; known {
 				c = out[i]
-			} else if c, err = e.candidate(ref, q); err != nil {
-				return nil, 0, err
+			} else {
+				one, err := e.at([]index.Ref{ref}, q)
+				if err != nil {
+					return nil, 0, err
+				}
+				c = one[0]
 			}
 			c.row, c.server = &row, row.Rank
 			c.score = score(c.fit, mix(c.signals))
