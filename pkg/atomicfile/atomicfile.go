@@ -152,17 +152,13 @@ func ignoreUnsupported(err error) error {
 // Sweep removes temporary files of this package directly in dir that were last
 // written more than olderThan ago, and tells how many. A missing dir is empty.
 func Sweep(dir string, olderThan time.Duration) (int, error) {
-	names, err := filepath.Glob(filepath.Join(escapeGlob(dir), TempGlob))
+	stale, err := Stale(dir, olderThan)
 	if err != nil {
 		return 0, fmt.Errorf("sweep %q: %w", dir, err)
 	}
-	removed, limit := 0, time.Now().Add(-olderThan)
+	removed := 0
 	var problems error
-	for _, name := range names {
-		info, err := os.Lstat(name)
-		if err != nil || !info.Mode().IsRegular() || info.ModTime().After(limit) {
-			continue
-		}
+	for _, name := range stale {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			problems = errors.Join(problems, err)
 			continue
@@ -173,6 +169,19 @@ func Sweep(dir string, olderThan time.Duration) (int, error) {
 		return removed, fmt.Errorf("sweep %q: %w", dir, problems)
 	}
 	return removed, nil
+}
+
+// Stale lists the files that Sweep would remove.
+func Stale(dir string, olderThan time.Duration) (stale []string, err error) {
+	names, err := filepath.Glob(filepath.Join(escapeGlob(dir), TempGlob))
+	limit := time.Now().Add(-olderThan)
+	for _, name := range names {
+		info, err := os.Lstat(name)
+		if err == nil && info.Mode().IsRegular() && !info.ModTime().After(limit) {
+			stale = append(stale, name)
+		}
+	}
+	return stale, err
 }
 
 // escapeGlob quotes what filepath.Glob takes as a pattern.

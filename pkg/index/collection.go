@@ -222,15 +222,29 @@ func (c *Collection) Search(q lexical.Query, k int, keep func(label uint32) bool
 	}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
+	scores, err := c.set().Score(q)
+	if err != nil {
+		return nil, err
+	}
+	out = c.top(scores, k, keep)
+	if c.searches.Add(1)%touchMost == 0 {
+		c.release()
+	}
+	return out, nil
+}
+
+// set returns the parts as an index, for its way of scoring. c.mu is held.
+func (c *Collection) set() Set {
 	x := &Index{manifest: &manifest{}}
 	for _, p := range c.parts {
 		x.segments, x.deleted = append(x.segments, p.seg), append(x.deleted, p.dead)
 		x.manifest.Segments = append(x.manifest.Segments, segmentState{Live: p.live})
 	}
-	scores, err := Set{x}.Score(q)
-	if err != nil {
-		return nil, err
-	}
+	return Set{x}
+}
+
+// top returns the k best of what was scored. c.mu is held.
+func (c *Collection) top(scores *Scores, k int, keep func(label uint32) bool) (out []Found) {
 	base := 0
 	for _, p := range c.parts {
 		for i, l := range p.labels {
@@ -251,10 +265,7 @@ func (c *Collection) Search(q lexical.Query, k int, keep func(label uint32) bool
 	for i := range out {
 		out[i].Score /= scores.sum
 	}
-	if c.searches.Add(1)%touchMost == 0 {
-		c.release()
-	}
-	return out, nil
+	return out
 }
 
 // release gives the pages of mapped files back, so that a program that searches a large collection all day does not seem to hold all of it. c.mu is held.

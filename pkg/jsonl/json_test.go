@@ -52,6 +52,7 @@ func TestMarshalText(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"html", "<b>&", `"<b>&"`},
 		{"escape", "\x1b[31m\x00\t", `"\u001b[31m\u0000\t"`},
+		{"direction", "a\u202e\u2066\u200f\u061cé–“年ش", `"a\u202e\u2066\u200f\u061cé–“年ش"`},
 		{"delete and C1", "a\x7f\u0080\u009b\u009f\u00a0", `"a\u007f\u0080\u009b\u009f` + "\u00a0" + `"`},
 		{"broken utf-8", "a\xffb", `"a\ufffdb"`},
 		{"line separators", "\u2028", `"\u2028"`},

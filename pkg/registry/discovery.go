@@ -99,15 +99,7 @@ func (s *Server) discovered(c *call) error {
 	if s.o.Closed && c.caller == anonymous {
 		return refuse(api.ErrUnauthorized, "this registry shows nothing without a key")
 	}
-	label, ok := s.view.find(c.caller, c.id)
-	if !ok {
-		return noRecord(c.id)
-	}
-	r, _, err := s.read(c.r.Context(), c.id)
-	if err != nil {
-		return err
-	}
-	return s.sendArchive(c, label, r)
+	return s.download(c)
 }
 
 // whoami is what a caller is told about itself and the limits it is held to.

@@ -43,6 +43,10 @@ type Files struct {
 	j        *journal.Journal
 	readOnly *VersionError // why nothing may be written
 
+	making sync.Mutex
+	made   bool      // the directories are there
+	shards [256]bool // those below blobs/ are there, and on the disk
+
 	mu     sync.Mutex
 	pos    journal.Position
 	seq    uint64
@@ -71,7 +75,7 @@ func docKey(kind Kind, id string) string { return string(kind) + "\x00" + id }
 
 // OpenFiles opens the registry in a directory. A missing one reads as empty; it is made by the first write.
 func OpenFiles(dir string) (*Files, error) {
-	s := &Files{dir: dir, j: journal.New(filepath.Join(dir, "journal")), docs: map[string]slot{},
+	s := &Files{dir: filepath.Clean(dir), j: journal.New(filepath.Join(dir, "journal")), docs: map[string]slot{},
 		puts: make(chan *put, 256), stop: make(chan struct{}), stopped: make(chan struct{})}
 	if err := s.checkFormat(); err != nil {
 		return nil, err
@@ -106,30 +110,59 @@ func (s *Files) checkFormat() error {
 	return nil
 }
 
-// prepare makes the directories before the first write.
+// prepare makes the directories before the first write of this program.
 func (s *Files) prepare() error {
-	if s.readOnly != nil {
+	s.making.Lock()
+	defer s.making.Unlock()
+	switch {
+	case s.readOnly != nil:
 		return s.readOnly
-	}
-	if _, err := os.Stat(filepath.Join(s.dir, "FORMAT")); err == nil {
+	case s.made:
 		return nil
 	}
-	entries, err := os.ReadDir(s.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := s.make(); err != nil {
 		return fmt.Errorf("make registry: %w", err)
 	}
-	for _, e := range entries {
-		if n := e.Name(); n != "journal" && n != "blobs" && n != "locks" && n != "index" && !strings.HasPrefix(n, atomicfile.TempPrefix) {
-			return fmt.Errorf("make registry in %q: %w: %q", s.dir, ErrForeign, n)
+	s.made = true
+	return nil
+}
+
+// make makes what is missing. A directory that holds something else is left alone.
+func (s *Files) make() error {
+	format := filepath.Join(s.dir, "FORMAT")
+	_, err := os.Stat(format)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if missing {
+		if err := s.checkForeign(); err != nil {
+			return err
 		}
 	}
 	for _, d := range []string{"journal", "blobs", "locks"} {
 		if err := os.MkdirAll(filepath.Join(s.dir, d), 0o700); err != nil {
-			return fmt.Errorf("make registry: %w", err)
+			return err
 		}
 	}
-	format := fmt.Sprintf("%s %d %d\n", formatName, formatVersion, minReader)
-	return atomicfile.Write(filepath.Join(s.dir, "FORMAT"), []byte(format), 0o600)
+	if !missing {
+		return nil
+	}
+	if err := atomicfile.Write(format, fmt.Appendf(nil, "%s %d %d\n", formatName, formatVersion, minReader), 0o600); err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(filepath.Dir(s.dir))
+}
+
+// checkForeign refuses a directory without FORMAT that has something else in it than what can be lost without it.
+func (s *Files) checkForeign() error {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if n := e.Name(); n != "journal" && n != "blobs" && n != "locks" && n != "index" && !strings.HasPrefix(n, atomicfile.TempPrefix) {
+			return fmt.Errorf("%q: %w: %q", s.dir, ErrForeign, n)
+		}
+	}
+	return nil
 }
 
 // ErrForeign reports a directory that holds something else than a registry.

@@ -51,15 +51,15 @@ func (s *Files) hasBlob(hash string) bool {
 func (s *Files) PutBlob(_ context.Context, data []byte) (string, error) {
 	sum := sha256.Sum256(data)
 	hash := hex.EncodeToString(sum[:])
-	path, now := s.blobPath(hash), time.Now()
-	if err := os.Chtimes(path, now, now); err == nil {
-		return hash, atomicfile.SyncDir(filepath.Dir(path)) // whoever wrote it may not have come to this step
-	}
 	if err := s.prepare(); err != nil {
 		return "", err
 	}
-	if err := s.makeShard(filepath.Dir(path)); err != nil {
+	path, now := s.blobPath(hash), time.Now()
+	if err := s.makeShard(path); err != nil {
 		return "", fmt.Errorf("store blob: %w", err)
+	}
+	if err := os.Chtimes(path, now, now); err == nil {
+		return hash, atomicfile.SyncDir(filepath.Dir(path)) // whoever wrote it may not have come to this step
 	}
 	if err := atomicfile.Write(path, data, 0o400); err != nil {
 		return "", fmt.Errorf("store blob: %w", err)
@@ -67,15 +67,23 @@ func (s *Files) PutBlob(_ context.Context, data []byte) (string, error) {
 	return hash, nil
 }
 
-func (s *Files) makeShard(dir string) error {
-	err := os.Mkdir(dir, 0o700)
-	if errors.Is(err, fs.ErrExist) {
+// makeShard makes the folder of a blob and syncs its name, also when another program made it: that one may not have come to this step.
+func (s *Files) makeShard(path string) error {
+	dir := filepath.Dir(path)
+	shard := rawHash(filepath.Base(path))[0]
+	s.making.Lock()
+	defer s.making.Unlock()
+	if s.shards[shard] {
 		return nil
 	}
-	if err != nil {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return atomicfile.SyncDir(filepath.Dir(dir))
+	if err := atomicfile.SyncDir(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	s.shards[shard] = true
+	return nil
 }
 
 // fileBlob is a blob in a file.

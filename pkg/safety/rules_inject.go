@@ -132,7 +132,7 @@ var injectRules = []rule{
 		id: "takes-precedence", flag: FlagInjection, severity: Medium, docs: true, check: notForbidden,
 		lits: []string{"precedence over", "priority over", "overrides all", "override all", "supersede", "for every request", "for every message", "every response", "every conversation", "all conversations", "other skills", "other tools", "before any other", "instead of the built", "regardless of what the user", "regardless of user", "before responding"},
 		back: 80, ahead: 80,
-		expr: `\b(?:takes?|has|have|with)\s+(?:\w+\s+){0,2}?(?:precedence|priority)\s+over\s+(?:all|any|every|the user|user|system|other|previous|existing)\b[^.\n]{0,40}` +
+		expr: `\b(?:takes?|has|have|with)\s+(?:\w+\s+){0,2}?(?:precedence|priority)\s+over\s+(?:all|any|every(?:thing)?|anything|the user|user|system|other|previous|existing)\b[^.\n]{0,40}` +
 			`|\b(?:overrides?|supersedes?)\s+all\s+(?:other|previous|prior|existing|user|system)\s+(?:\w+\s+)?(?:instructions?|rules?|prompts?|skills?|tools?|polic|directives?)` +
 			`|\b(?:never|do not|don['’]t)\s+use\s+(?:any\s+)?other\s+(?:skills?|tools?)\b|\bignore (?:all )?other (?:skills?|tools?)\b` +
 			`|\balways\s+(?:use|call|invoke|run|load|activate)\s+this\s+(?:skill|tool)\s+(?:first|before|instead|for (?:every|all|any))` +
@@ -159,7 +159,7 @@ var injectRules = []rule{
 		lits: []string{"confirmation", "permission", "approval", "consent", "confirm", "asking"},
 		also: []string{"never", "not ", "n't ", "n’t ", "without", "no need", "skip", "bypass"},
 		back: 80, ahead: 20,
-		expr:    `\b(?:never|do not|don['’]t|without|no need to|skip|bypass)\s+(?:\w+\s+){0,2}?(?:ask\w*|wait\w*|request\w*|requir\w*|prompt\w*|seek\w*|needing)?\s*(?:\w+\s+){0,3}?(?:confirmation|permission|approval|consent)\b|\bwithout (?:first )?(?:asking|confirming|prompting)\b`,
+		expr:    `\b(?:never|do not|don['’]t|without|no need to|skip|bypass)\s+(?:\w+\s+){0,2}?(?:ask\w*|wait\w*|request\w*|requir\w*|prompt\w*|seek\w*|needing)?\s*(?:[\w'’]+\s+){0,3}?(?:confirmation|permission|approval|consent)\b|\bwithout (?:first )?(?:asking|confirming|prompting)\b|\b(?:no need to|do not|don['’]t|never) (?:ask|bother) (?:the |your )?(?:user|human|owner)`,
 		message: "acts without asking",
 	},
 	{

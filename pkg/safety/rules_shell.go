@@ -170,9 +170,9 @@ var shellRules = []rule{
 	},
 	{
 		id: "security-off", flag: FlagExecution, severity: High, docs: true,
-		lits: []string{"set-mppreference", "setenforce 0", "ufw disable", "csrutil disable", "disablerealtimemonitoring", "iptables -f", "ipset", "netsh advfirewall"},
+		lits: []string{"set-mppreference", "add-mppreference", "setenforce 0", "ufw disable", "csrutil disable", "disablerealtimemonitoring", "iptables -f", "ipset", "netsh advfirewall"},
 		back: 10, ahead: 120,
-		expr:    `set-mppreference\s[^\n]*(?:disable\w+|exclusionpath)|\bsetenforce\s+0\b|\bufw\s+disable\b|\bcsrutil\s+disable|netsh\s+advfirewall\s[^\n]{0,40}state\s+off|\biptables\s+-F\b`,
+		expr:    `(?:set|add)-mppreference\s[^\n]*(?:disable\w+|exclusionpath)|\bsetenforce\s+0\b|\bufw\s+disable\b|\bcsrutil\s+disable|netsh\s+advfirewall\s[^\n]{0,40}state\s+off|\biptables\s+-F\b`,
 		message: "switches off a protection of the machine",
 	},
 }

@@ -226,7 +226,7 @@ var combinations = []combination{
 	},
 	{
 		id: "money-without-asking", flag: FlagInjection, severity: High, docs: true, near: 200,
-		groups:  [][]string{{"moves-money"}, {"no-confirmation", "hide-from-user"}},
+		groups:  [][]string{{"moves-money", "buys-things"}, {"no-confirmation", "hide-from-user"}},
 		message: "moves money without asking",
 	},
 	{
@@ -247,7 +247,7 @@ var combinations = []combination{
 	{
 		id: "done-in-secret", flag: FlagInjection, severity: Critical, docs: true, near: 500,
 		groups: [][]string{
-			{"asks-to-read-secrets", "asks-to-change-memory", "agent-memory", "asks-to-send-data", "asks-for-seed", "remote-instructions", "obeys-foreign-text",
+			{"asks-to-read-secrets", "asks-to-change-memory", "order-to-carry", "order-to-copy", "pays-elsewhere", "foreign-send-secrets", "names-foreign-secrets", "reverse-tunnel", "changes-other-skills", "agent-memory", "asks-to-send-data", "asks-for-seed", "remote-instructions", "obeys-foreign-text",
 				"ssh-key-read", "secret-file-read", "cloud-credentials-read", "image-exfiltration", "request-catcher", "chat-webhook", "pipe-to-shell"},
 			{"hide-from-user", "in-secret"},
 		},
@@ -277,5 +277,55 @@ var combinations = []combination{
 		id: "capture-sent", flag: FlagExfiltration, severity: High, far: 3000, docs: true, block: true, near: 400,
 		groups:  [][]string{{"captures-screen", "key-logging"}, {"sends"}},
 		message: "captures what the user does and sends data away",
+	},
+	{
+		id: "private-data-sent", flag: FlagExfiltration, severity: Critical, docs: true, near: 300,
+		groups:  [][]string{{"names-foreign-secrets", "asks-for-seed", "asks-for-login"}, {"posts-to", "sends-result"}},
+		message: "has secrets fetched or asked for, and sent away",
+	},
+	{
+		id: "hook-fetches", flag: FlagExecution, severity: Critical, near: 200,
+		groups:  [][]string{{"install-hook"}, {"pipe-to-shell", "shell-substitution", "powershell-download"}},
+		message: "runs a downloaded text as soon as it is installed",
+	},
+	{
+		id: "job-fetches", flag: FlagPersistence, severity: Critical, docs: true, block: true, near: 800,
+		groups:  [][]string{{"scheduled-job"}, {"pipe-to-shell", "shell-substitution"}},
+		message: "runs a downloaded text again and again",
+	},
+	{
+		id: "scanner-off", flag: FlagExecution, severity: Critical, docs: true, near: 600,
+		groups:  [][]string{{"antivirus-off"}, {"archive-password", "program-download", "program-before-use", "powershell-download", "pipe-to-shell"}},
+		message: "wants a program run that virus scanners object to",
+	},
+	{
+		id: "consent-void", flag: FlagInjection, severity: Critical, docs: true, near: 500,
+		groups:  [][]string{{"consent-bypassed", "approvals-removed"}, {"approvals-off", "applies-to-all", "takes-precedence", "hide-from-user", "no-confirmation"}},
+		message: "frees itself from the user's consent",
+	},
+	{
+		id: "standing-memory", flag: FlagPersistence, severity: Critical, docs: true, near: 400,
+		groups:  [][]string{{"asks-to-change-memory", "agent-memory"}, {"standing-order", "hide-from-user", "obeys-foreign-text"}},
+		message: "writes standing orders of its own into the agent's instructions",
+	},
+	{
+		id: "image-carries", flag: FlagExfiltration, severity: Critical, docs: true, near: 400,
+		groups:  [][]string{{"image-slot"}, {"encodes-conversation"}},
+		message: "hides data of the conversation in the address of an image",
+	},
+	{
+		id: "personal-store-sent", flag: FlagExfiltration, severity: Critical, docs: true, block: true, near: 500, far: 3000,
+		groups:  [][]string{{"personal-store"}, {"sends"}},
+		message: "reads messages, notes or contacts and sends data away",
+	},
+	{
+		id: "hidden-theft", flag: FlagHidden, severity: Critical, docs: true, near: 400,
+		groups:  [][]string{{"hidden-instruction"}, {"secret-file-read", "ssh-key-read", "cloud-credentials-read", "asks-to-read-secrets", "names-foreign-secrets"}},
+		message: "asks for secrets in a place that a reader does not see",
+	},
+	{
+		id: "void-and-secret", flag: FlagInjection, severity: Critical, docs: true, near: 400,
+		groups:  [][]string{{"orders-void"}, {"hide-from-user", "in-secret", "asks-to-send-data", "asks-for-prompt", "posts-to"}},
+		message: "declares the rules of the model void to do what they forbid",
 	},
 }

@@ -96,7 +96,7 @@ var (
 		return newVocabulary("agent, agents, assistant, assistants, ai, model, models, claude, gpt, llm, llms, system, openclaw, clawdbot, you, your, instruction, instructions, user")
 	})
 	wants = sync.OnceValue(func() *vocabulary {
-		return newVocabulary("must, should, shall, always, never, execute, run, send, upload, post, read, output, ignore, disregard, fetch, download, append, install, do not, don't, before responding, before answering, include")
+		return newVocabulary("must, should, shall, always, never, execute, run, send, upload, post, read, output, ignore, disregard, fetch, download, append, install, open, insert, forward, call, visit, copy, reveal, do not, don't, before responding, before answering, include")
 	})
 	forced = sync.OnceValue(func() *vocabulary {
 		return newVocabulary("http:*, https:*, curl, base64, .ssh*, .env, api key*, api_key*, api-key*, apikey*, credential*, password*, secretly, silently, previous instructions, " +

@@ -155,8 +155,8 @@ func skillFolder(dir string) bool {
 	return file != ""
 }
 
-// lockDir takes the lock of a skill folder and brings what a dead process left
-// there to an end.
+// lockDir takes the lock of a skill folder, brings what a dead process left
+// there to an end and removes its unfinished files.
 func (s *Store) lockDir(ctx context.Context, dir string) (*atomicfile.Lock, error) {
 	if err := s.prepare(ctx); err != nil {
 		return nil, err
@@ -169,6 +169,8 @@ func (s *Store) lockDir(ctx context.Context, dir string) (*atomicfile.Lock, erro
 	if err := s.recoverDir(ctx, dir); err != nil {
 		return nil, errors.Join(err, l.Unlock())
 	}
+	// What cannot be removed does no harm: it is no part of the skill.
+	_, _ = atomicfile.Sweep(dir, gcAge)
 	return l, nil
 }
 

@@ -26,7 +26,7 @@ const (
 type Collected struct {
 	Objects int   `json:"objects"`
 	Bytes   int64 `json:"bytes"`
-	Temps   int   `json:"temps"`   // unfinished files in the store
+	Temps   int   `json:"temps"`   // unfinished files in the store and in active skill folders
 	Folders int   `json:"folders"` // left beside skill folders by processes that died
 	Kept    int   `json:"kept"`    // objects that stay
 }
@@ -74,7 +74,13 @@ func (s *Store) collect(ctx context.Context, dryRun bool) (Collected, error) {
 	for _, path := range old {
 		out.count(path)
 	}
-	err = errors.Join(s.sweepTemps(dryRun, &out), s.sweepFolders(dryRun, &out))
+	if err := s.sweepTemps(dryRun, &out); err != nil {
+		return out, err
+	}
+	dirs, err := s.knownDirs()
+	if err == nil {
+		err = errors.Join(s.sweepSkills(dirs, dryRun, &out), s.sweepFolders(dirs, dryRun, &out))
+	}
 	return out, err
 }
 
@@ -242,18 +248,56 @@ func (s *Store) sweepTemps(dryRun bool, out *Collected) error {
 	})
 }
 
-// sweepFolders removes stages beside known skill folders that no intent names.
-func (s *Store) sweepFolders(dryRun bool, out *Collected) error {
-	parents, named := map[string]bool{}, map[string]bool{}
-	err := s.read(func(v *view) error {
+// knownDirs lists the folders of all active records.
+func (s *Store) knownDirs() (dirs []string, err error) {
+	err = s.read(func(v *view) error {
+		dirs = nil
 		v.scan(keyDir, func(key string, _ []byte) bool {
-			parents[filepath.Dir(key[1:])] = true
+			dirs = append(dirs, key[1:])
 			return true
 		})
 		return v.err
 	})
-	ins, err2 := s.intents()
-	if err := errors.Join(err, err2); err != nil {
+	return dirs, err
+}
+
+// sweepSkills removes unfinished files in known skill folders, but not in one
+// that somebody is changing. What cannot be removed stays: the folder may be
+// read-only.
+func (s *Store) sweepSkills(dirs []string, dryRun bool, out *Collected) error {
+	for _, dir := range dirs {
+		stale, err := atomicfile.Stale(dir, gcAge)
+		if err != nil || len(stale) == 0 {
+			continue
+		}
+		if dryRun {
+			out.Temps += len(stale)
+			continue
+		}
+		l, err := atomicfile.TryLock(s.path("locks", dirLock(dir)))
+		if errors.Is(err, ErrLocked) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("collect unfinished files: %w", err)
+		}
+		n, _ := atomicfile.Sweep(dir, gcAge)
+		out.Temps += n
+		if err := l.Unlock(); err != nil {
+			return fmt.Errorf("collect unfinished files: %w", err)
+		}
+	}
+	return nil
+}
+
+// sweepFolders removes stages beside known skill folders that no intent names.
+func (s *Store) sweepFolders(dirs []string, dryRun bool, out *Collected) error {
+	parents, named := map[string]bool{}, map[string]bool{}
+	for _, dir := range dirs {
+		parents[filepath.Dir(dir)] = true
+	}
+	ins, err := s.intents()
+	if err != nil {
 		return err
 	}
 	for _, in := range ins {

@@ -104,3 +104,51 @@ func TestGCWithoutStore(t *testing.T) {
 		t.Error("got a store where there was none")
 	}
 }
+
+// A process that is killed while it writes into a skill folder leaves an
+// unfinished file there. It is no part of the skill, and goes.
+func TestUnfinishedFilesInSkillFolders(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		do   func(t *testing.T, s *store.Store, dir string, first store.Record) error
+	}{
+		{"register", func(t *testing.T, s *store.Store, dir string, _ store.Record) error {
+			_, err := s.Register(t.Context(), dir, true)
+			return err
+		}},
+		{"register without an id file", func(t *testing.T, s *store.Store, dir string, _ store.Record) error {
+			_, err := s.Register(t.Context(), dir, false)
+			return err
+		}},
+		{"roll back", func(t *testing.T, s *store.Store, dir string, first store.Record) error {
+			writeFile(t, filepath.Join(dir, "SKILL.md"), text("pdf", "edited"))
+			register(t, s, dir)
+			_, err := s.Rollback(t.Context(), dir, first.SkillID)
+			return err
+		}},
+		{"collect", func(t *testing.T, s *store.Store, _ string, _ store.Record) error {
+			for _, dryRun := range []bool{true, false} {
+				if got, err := s.GC(t.Context(), dryRun); err != nil || got.Temps != 1 {
+					t.Errorf("dry run %v: got %+v, %v, want one unfinished file", dryRun, got, err)
+				}
+			}
+			return nil
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, dir, first := fixture(t)
+			old, young := filepath.Join(dir, ".os-tmp-old"), filepath.Join(dir, ".os-tmp-young")
+			writeFile(t, old, "x")
+			writeFile(t, young, "x")
+			age(t, old)
+			wantStatus(t, s, dir, store.Clean)
+			if err := tt.do(t, s, dir, first); err != nil {
+				t.Fatal(err)
+			}
+			if exists(old) || !exists(young) {
+				t.Errorf("old one there: %v, young one there: %v; want the old one gone", exists(old), exists(young))
+			}
+			wantStatus(t, s, dir, store.Clean)
+		})
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/openspace-dev/openspace/pkg/atomicfile"
 	"github.com/openspace-dev/openspace/pkg/skill"
 )
 
@@ -44,7 +45,7 @@ func (s *Store) Register(ctx context.Context, dir string, sidecar bool) (Registe
 	// Nothing to do is the usual case, and needs no lock.
 	if have, _ := skill.ReadID(dir); have != "" || !sidecar {
 		if head, ok, err := s.HeadAt(dir); err == nil && ok && (have == head.SkillID || !sidecar) {
-			if status, err := s.Status(dir); err == nil && status == Clean {
+			if status, err := s.Status(dir); err == nil && status == Clean && !unswept(dir) {
 				return Registered{Record: head}, nil
 			}
 		}
@@ -61,6 +62,13 @@ func (s *Store) Register(ctx context.Context, dir string, sidecar bool) (Registe
 		return Registered{}, fmt.Errorf("register %q: %w", dir, err)
 	}
 	return out, nil
+}
+
+// unswept reports whether a process that died has left an unfinished file in a
+// skill folder.
+func unswept(dir string) bool {
+	stale, _ := atomicfile.Stale(dir, gcAge)
+	return len(stale) > 0
 }
 
 // register is Register with the folder's lock held.

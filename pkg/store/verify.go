@@ -62,28 +62,8 @@ func (c *checker) journal() error {
 			c.add("segment-missing", skill.Error, c.s.j.path(seg-1), "restore it from a backup", "a journal segment is missing before %06d", seg)
 		}
 	}
-	line, seg, seq := 0, uint64(0), uint64(0)
-	err = c.s.j.replay(&c.v.mark.pos, func(at place, data []byte) {
-		if at.seg != seg {
-			seg, line = at.seg, 0
-		}
-		line++
-		bad, conflicts, last := c.v.mark.bad, c.v.mark.conflicts, seq
-		c.v.line(at, data)
-		seq = c.v.mark.seq
-		n := len(c.found)
-		switch {
-		case c.v.mark.bad > bad:
-			c.add("bad-line", skill.Warning, c.s.j.path(seg), "what it recorded is lost; nothing else is", "a journal line is damaged and was skipped")
-		case c.v.mark.conflicts > conflicts:
-			c.add("commit-conflict", skill.Warning, c.s.j.path(seg), "register the folder again", "a commit does not fit what came before and was left out")
-		case seq == last:
-			c.add("seq-order", skill.Warning, c.s.j.path(seg), "", "an event number does not grow")
-		}
-		if len(c.found) > n {
-			c.found[n].Line = line
-		}
-	})
+	l := lineChecker{checker: c}
+	err = c.s.j.replay(&c.v.mark.pos, l.line)
 	if err == nil {
 		err = errors.Join(c.v.err, c.ctx.Err())
 	}
@@ -91,6 +71,67 @@ func (c *checker) journal() error {
 		err = c.tail(segs)
 	}
 	return err
+}
+
+// lineChecker folds lines and tells what is wrong with each.
+type lineChecker struct {
+	*checker
+	seg  uint64
+	num  int
+	seq  uint64 // the highest so far
+	torn []int  // findings since the last good line that may be unfinished writes
+}
+
+func (l *lineChecker) line(at place, data []byte) {
+	if at.seg != l.seg {
+		l.seg, l.num = at.seg, 0
+	}
+	l.num++
+	path := l.s.j.path(l.seg)
+	bad, conflicts, last := l.v.mark.bad, l.v.mark.conflicts, l.seq
+	l.v.line(at, data)
+	l.seq = l.v.mark.seq
+	n := len(l.found)
+	switch {
+	case l.v.mark.bad > bad:
+		l.bad(path, data)
+	case l.v.mark.conflicts > conflicts:
+		l.add("commit-conflict", skill.Warning, path, "register the folder again", "a commit does not fit what came before and was left out")
+	case l.seq == last:
+		l.add("seq-order", skill.Warning, path, "", "an event number does not grow")
+	}
+	if len(l.found) > n {
+		l.found[n].Line = l.num
+	}
+	if l.v.mark.bad == bad {
+		l.settle(l.seq > last+1)
+	}
+}
+
+const lostHint = "what it recorded is lost; restore the journal from a backup, or register the folders again"
+
+// bad tells of a damaged line. One that ends as a line does was written whole,
+// so a record is lost. Any other may be what a dead writer left, which nobody
+// was told had been kept: the next event's number decides.
+func (l *lineChecker) bad(path string, data []byte) {
+	if _, whole := lineSum(data); whole || data == nil {
+		l.add("bad-line", skill.Error, path, lostHint, "a journal line is damaged: what it recorded is lost")
+		return
+	}
+	l.torn = append(l.torn, len(l.found))
+	l.add("bad-line", skill.Warning, path, "nothing else is lost", "a journal line was not finished and is skipped")
+}
+
+// settle ends the doubt about lines before a good one: a gap in the event
+// numbers means that they had been written whole.
+func (l *lineChecker) settle(gap bool) {
+	for _, i := range l.torn {
+		if gap {
+			d := &l.found[i]
+			d.Severity, d.Hint, d.Message = skill.Error, lostHint, "a journal line is damaged: what it recorded is lost"
+		}
+	}
+	l.torn = l.torn[:0]
 }
 
 func (c *checker) tail(segs []uint64) error {

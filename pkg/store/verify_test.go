@@ -236,3 +236,39 @@ func TestDump(t *testing.T) {
 		t.Errorf("got %q, want %q", types, want)
 	}
 }
+
+// A damaged line is an error when it had been written whole, and a warning when
+// it is what a dead writer left.
+func TestVerifyTellsLostFromTorn(t *testing.T) {
+	flip := func(line, at int) func([][]byte) {
+		return func(lines [][]byte) { lines[line][at] ^= 1 }
+	}
+	last := func(lines [][]byte) []byte { return lines[len(lines)-1] }
+	for _, tt := range []struct {
+		name   string
+		damage func(lines [][]byte)
+		want   skill.Severity
+	}{
+		{"a byte in the middle", flip(1, 50), skill.Error},
+		{"a byte of the ending in the middle", func(l [][]byte) { l[1][len(l[1])-3] ^= 1 }, skill.Error},
+		{"a letter of the checksum that is none", func(l [][]byte) { l[1][len(l[1])-5] = 'x' }, skill.Error},
+		{"a byte of the last line", func(l [][]byte) { last(l)[50] ^= 1 }, skill.Error},
+		{"an unfinished last line that was closed", func(l [][]byte) { l[len(l)-1] = append(last(l)[:30:30], '\n') }, skill.Warning},
+		{"an unfinished line before a good one", func(l [][]byte) { l[0] = append([]byte("{\"v\":1,\"ha\n"), l[0]...) }, skill.Warning},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, _, _ := fixture(t)
+			for _, task := range []string{"1", "2", "3"} {
+				judge(t, s, task)
+			}
+			lines := bytes.SplitAfter([]byte(readFile(t, s.SegmentPath(1))), []byte("\n"))
+			lines = lines[:len(lines)-1]
+			tt.damage(lines)
+			overwrite(t, s.SegmentPath(1), string(bytes.Join(lines, nil)))
+			found, err := open(t, s.Home()).Verify(t.Context())
+			if err != nil || len(found) != 1 || found[0].Code != "bad-line" || found[0].Severity != tt.want {
+				t.Errorf("got %+v, %v, want one bad-line of severity %s", found, err, tt.want)
+			}
+		})
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/openspace-dev/openspace/cmd/internal/plainclient"
 	"github.com/openspace-dev/openspace/pkg/api"
 	"github.com/openspace-dev/openspace/pkg/lexical"
 )
@@ -24,7 +25,7 @@ type bench struct {
 	dir    string
 	f      *figures
 	server *exec.Cmd
-	c      *client
+	c      *plainclient.Client
 }
 
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
@@ -61,9 +62,9 @@ func (b *bench) connect(base string) error {
 			return fmt.Errorf("make a key: %w", err)
 		}
 		key, _, _ := strings.Cut(string(out), "\t")
-		b.c = newClient(key)
+		b.c = plainclient.New(key)
 	}
-	b.c.base = base + api.BasePath
+	b.c.Base = base + api.BasePath
 	return nil
 }
 
@@ -79,7 +80,7 @@ func (b *bench) stop() {
 func (b *bench) command(name string, lines []string, args ...string) ([]byte, time.Duration, error) {
 	cmd := exec.Command(filepath.Join(b.bin, name), args...)
 	cmd.Stdin = strings.NewReader(strings.Join(lines, "\n") + "\n")
-	cmd.Env = append(os.Environ(), "OPENSPACE_API_KEY="+b.c.key, "OPENSPACE_API_BASE="+b.c.base, "OPENSPACE_HOME="+b.path("home"))
+	cmd.Env = append(os.Environ(), "OPENSPACE_API_KEY="+b.c.Key, "OPENSPACE_API_BASE="+b.c.Base, "OPENSPACE_HOME="+b.path("home"))
 	var errOut bytes.Buffer
 	cmd.Stderr = &errOut
 	start := time.Now()
@@ -124,9 +125,13 @@ func (b *bench) upload() error {
 
 // imports downloads them all into another place.
 func (b *bench) imports() error {
-	ids, err := b.c.list()
+	records, err := b.c.List()
 	if err != nil {
 		return err
+	}
+	var ids []string
+	for _, r := range records {
+		ids = append(ids, r.RecordID)
 	}
 	out, took, err := b.command("openspace-download-skill", ids, "--jobs", fmt.Sprint(b.jobs), "--into", b.path("imported"), "--jsonl")
 	if err != nil {
@@ -143,12 +148,12 @@ func (b *bench) imports() error {
 
 // fill publishes variants of the real skills until there are enough records.
 func (b *bench) fill() error {
-	ids, err := b.c.list()
+	there, err := b.c.List()
 	if err != nil {
 		return err
 	}
 	var next atomic.Int64
-	next.Store(int64(len(ids)))
+	next.Store(int64(len(there)))
 	var wg sync.WaitGroup
 	failed := make([]error, b.jobs)
 	start := time.Now()
@@ -160,7 +165,7 @@ func (b *bench) fill() error {
 				if i >= b.records {
 					return
 				}
-				failed[j] = b.c.publish(fmt.Sprintf("filled-%06d__clo_%08x", i, i), vary(r, b.texts[i%len(b.texts)], b.texts[r.IntN(len(b.texts))]))
+				_, failed[j] = b.c.Publish(fmt.Sprintf("filled-%06d__clo_%08x", i, i), vary(r, b.texts[i%len(b.texts)], b.texts[r.IntN(len(b.texts))]))
 			}
 		})
 	}
@@ -170,8 +175,8 @@ func (b *bench) fill() error {
 			return err
 		}
 	}
-	b.f.Records = max(b.records, len(ids))
-	if n := b.records - len(ids); n > 0 {
+	b.f.Records = max(b.records, len(there))
+	if n := b.records - len(there); n > 0 {
 		b.f.FillRate = float64(n) / time.Since(start).Seconds()
 	}
 	time.Sleep(2 * time.Second) // let the upkeep end
@@ -208,7 +213,7 @@ func (b *bench) searches() error {
 		limit       int
 		median, p95 *float64
 	}{{words, 20, &b.f.Search, &b.f.Search95}, {task, 20, &b.f.SearchTask, nil}, {words, 300, &b.f.Search300, nil}} {
-		times, err := b.c.timeSearches(s.query, s.limit, 300)
+		times, err := timeSearches(b.c, s.query, s.limit, 300)
 		if err != nil {
 			return err
 		}

@@ -1,13 +1,17 @@
 package cmd_test
 
 import (
-	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/hex"
-	"encoding/json"
+	"encoding/pem"
 	"fmt"
-	"io"
-	"mime/multipart"
+	"math/big"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,87 +22,55 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openspace-dev/openspace/cmd/internal/plainclient"
 	"github.com/openspace-dev/openspace/pkg/api"
 )
 
 // community is a registry that runs as a process of its own.
 type community struct {
 	t         *testing.T
-	dir, key  string
-	addr      string
+	dir       string
+	client    *plainclient.Client
 	process   *exec.Cmd
 	published map[string]string // record id → digest of the archive, as it was acknowledged
 }
 
-func (c *community) start() {
+func newCommunity(t *testing.T) *community {
+	t.Helper()
+	c := &community{t: t, dir: t.TempDir(), published: map[string]string{}}
+	out, err := exec.Command(filepath.Join(bin, "openspace-registry"), "keys", "add", "ann", "--data", filepath.Join(c.dir, "data"), "--plain").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, _, _ := strings.Cut(string(out), "\t")
+	c.client = plainclient.New(key)
+	t.Cleanup(func() {
+		if c.process != nil && c.process.ProcessState == nil {
+			c.process.Process.Kill()
+			c.process.Wait()
+		}
+	})
+	return c
+}
+
+func (c *community) start(flags ...string) {
 	c.t.Helper()
 	file := filepath.Join(c.dir, "addr")
 	os.Remove(file)
-	c.process = exec.Command(filepath.Join(bin, "openspace-registry"), "serve", "--data", filepath.Join(c.dir, "data"), "--listen", "127.0.0.1:0", "--addr-file", file)
+	args := append([]string{"serve", "--data", filepath.Join(c.dir, "data"), "--listen", "127.0.0.1:0", "--addr-file", file}, flags...)
+	c.process = exec.Command(filepath.Join(bin, "openspace-registry"), args...)
 	if err := c.process.Start(); err != nil {
 		c.t.Fatal(err)
 	}
 	for start := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		if addr, err := os.ReadFile(file); err == nil && len(addr) > 0 {
-			c.addr = "http://" + strings.TrimSpace(string(addr)) + api.BasePath
+			c.client.Base = "http://" + strings.TrimSpace(string(addr)) + api.BasePath
 			return
 		}
 		if time.Since(start) > awaitLimit {
 			c.t.Fatal("the server does not start")
 		}
 	}
-}
-
-// call sends a request and decodes a good answer.
-func (c *community) call(method, path, kind string, body io.Reader, v any) error {
-	r, err := http.NewRequest(method, c.addr+path, body)
-	if err != nil {
-		return err
-	}
-	r.Header.Set(api.HeaderKey, c.key)
-	r.Header.Set("Content-Type", kind)
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	data, err := io.ReadAll(res.Body)
-	if err != nil {
-		return err
-	}
-	if res.StatusCode/100 != 2 {
-		return fmt.Errorf("%s: %s", res.Status, data)
-	}
-	if raw, ok := v.(*[]byte); ok {
-		*raw = data
-		return nil
-	}
-	return json.Unmarshal(data, v)
-}
-
-// publish uploads one skill and returns the record that was acknowledged.
-func (c *community) publish(id, text string) (r api.Record, err error) {
-	var form bytes.Buffer
-	w := multipart.NewWriter(&form)
-	header, err := api.PartHeader("SKILL.md", false)
-	if err != nil {
-		return r, err
-	}
-	part, err := w.CreatePart(header)
-	if err != nil {
-		return r, err
-	}
-	io.WriteString(part, text)
-	w.Close()
-	var staged api.Staged
-	if err := c.call("POST", "/artifacts/stage", w.FormDataContentType(), &form, &staged); err != nil {
-		return r, err
-	}
-	body, err := json.Marshal(api.Create{RecordID: id, ArtifactID: staged.ArtifactID, Origin: api.Imported, Visibility: api.Private})
-	if err != nil {
-		return r, err
-	}
-	return r, c.call("POST", "/records", "application/json", bytes.NewReader(body), &r)
 }
 
 // upload publishes skills eight at a time until the server is killed, which happens after so many.
@@ -111,7 +83,7 @@ func (c *community) upload(round, skills, killAfter int) {
 		wg.Go(func() {
 			for i := j; i < skills; i += 8 {
 				id := fmt.Sprintf("skill-%d-%d", round, i)
-				r, err := c.publish(id, skillFile(round, i))
+				r, err := c.client.Publish(id, skillFile(round, i))
 				if err != nil {
 					return
 				}
@@ -139,8 +111,8 @@ func skillFile(round, i int) string {
 func (c *community) check() {
 	c.t.Helper()
 	for id, digest := range c.published {
-		var archive []byte
-		if err := c.call("GET", "/records/"+id+"/download", "", nil, &archive); err != nil {
+		archive, err := c.client.Call("GET", "/records/"+id+"/download", "", nil)
+		if err != nil {
 			c.t.Errorf("record %s was acknowledged and is gone: %v", id, err)
 			continue
 		}
@@ -153,12 +125,7 @@ func (c *community) check() {
 // A server that is killed in the middle of uploads has lost nothing that it acknowledged, and a second run of the client completes it.
 func TestRegistryKilledWhileUploading(t *testing.T) {
 	const rounds, skills = 3, 200
-	c := &community{t: t, dir: t.TempDir(), published: map[string]string{}}
-	out, err := exec.Command(filepath.Join(bin, "openspace-registry"), "keys", "add", "ann", "--data", filepath.Join(c.dir, "data"), "--plain").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.key, _, _ = strings.Cut(string(out), "\t")
+	c := newCommunity(t)
 	var dirs []string
 	for round := range rounds {
 		c.start()
@@ -179,14 +146,13 @@ func TestRegistryKilledWhileUploading(t *testing.T) {
 	c.check()
 
 	again := exec.Command(filepath.Join(bin, "openspace-upload-skill"), "--jobs", "8", "--visibility", "private", "--jsonl")
-	again.Env = []string{"HOME=" + c.dir, "OPENSPACE_API_KEY=" + c.key, "OPENSPACE_API_BASE=" + c.addr}
+	again.Env = []string{"HOME=" + c.dir, "OPENSPACE_API_KEY=" + c.client.Key, "OPENSPACE_API_BASE=" + c.client.Base}
 	again.Stdin = strings.NewReader(strings.Join(dirs, "\n"))
 	if out, err := again.Output(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	var page api.Page
-	if err := c.call("GET", "/records?limit=1000", "", nil, &page); err != nil || len(page.Items) != rounds*skills {
-		t.Errorf("got %d records, %v, want %d", len(page.Items), err, rounds*skills)
+	if all, err := c.client.List(); err != nil || len(all) != rounds*skills {
+		t.Errorf("got %d records, %v, want %d", len(all), err, rounds*skills)
 	}
 	c.check()
 
@@ -196,5 +162,50 @@ func TestRegistryKilledWhileUploading(t *testing.T) {
 	}
 	if err := c.process.Wait(); c.process.ProcessState.ExitCode() != 143 {
 		t.Errorf("got %v after TERM, want exit status 143", err)
+	}
+}
+
+// selfSigned writes a certificate for this machine and returns what trusts it.
+func selfSigned(t *testing.T, dir string) *x509.CertPool {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, block := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: cert}, "key.pem": {Type: "EC PRIVATE KEY", Bytes: private}} {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parsed, err := x509.ParseCertificate(cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(parsed)
+	return pool
+}
+
+func TestRegistryTLS(t *testing.T) {
+	c := newCommunity(t)
+	pool := selfSigned(t, c.dir)
+	c.start("--tls-cert", filepath.Join(c.dir, "cert.pem"), "--tls-key", filepath.Join(c.dir, "key.pem"))
+	c.client.HTTP.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}
+	if _, err := c.client.Publish("a", skillFile(0, 0)); err == nil {
+		t.Error("the server answers without TLS")
+	}
+	c.client.Base = strings.Replace(c.client.Base, "http://", "https://", 1)
+	if _, err := c.client.Publish("a", skillFile(0, 0)); err != nil {
+		t.Error(err)
 	}
 }
