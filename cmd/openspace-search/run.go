@@ -5,11 +5,13 @@ import (
 	"flag"
 	"strings"
 
+	"github.com/openspace-dev/openspace/cmd/internal/fault"
 	"github.com/openspace-dev/openspace/cmd/internal/skilldirs"
 	"github.com/openspace-dev/openspace/pkg/cli"
 	"github.com/openspace-dev/openspace/pkg/safety"
 	"github.com/openspace-dev/openspace/pkg/search"
 	"github.com/openspace-dev/openspace/pkg/settings"
+	"github.com/openspace-dev/openspace/pkg/skill"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -26,7 +28,7 @@ func (o *options) flags(fs *flag.FlagSet) {
 	o.Request.Flags(fs)
 	o.dirs = skilldirs.Flag(fs)
 	o.source = cli.Choice(fs, "source", "where to look: `WHERE` is local", "local")
-	fs.StringVar(&o.policy, "policy", "", "what the safety scan blocks, such as `block=critical,high`")
+	fs.StringVar(&o.policy, "policy", "", "what is left out as unsafe: `POLICY` is block, warn, allow, strict or a list such as block=critical,high;allow=rule-id")
 	fs.BoolVar(&o.noRefresh, "no-refresh", false, "take the index as it stands, without comparing it with the skill folders")
 }
 
@@ -55,21 +57,31 @@ func (o *options) run(ctx context.Context, env *cli.Env) error {
 	}
 	where, problems := skilldirs.Roots(env, *o.dirs)
 	for _, p := range problems {
-		env.Warn("%s: %s", p.Path, p.Message)
+		env.WarnOf(wire.NewProblem(p, ""))
 	}
 	e, err := search.Open(ctx, search.Config{Home: env.Settings.Home(), Roots: where, NoRefresh: o.noRefresh, Policy: policy})
 	if err != nil {
-		return err
+		return fault.Of(err)
 	}
 	defer e.Close()
 	for _, w := range e.Warnings() {
 		env.Warn("%s", w)
 	}
-	if n := len(e.Problems()); n > 0 {
-		env.Warn("%d folders could not be used and are not searched; openspace-skills list tells why", n)
+	if n := unusable(e.Problems()); n > 0 {
+		env.Warn("folders that cannot be used and are not searched: %d; openspace-skills list tells why", n)
 	}
 	env.Out.SetIndex(string(e.State()))
 	return o.answer(ctx, env, e)
+}
+
+// unusable counts the problems that keep a folder out of the search.
+func unusable(problems []skill.Diagnostic) (n int) {
+	for _, p := range problems {
+		if p.Severity != skill.Info {
+			n++
+		}
+	}
+	return n
 }
 
 // answer runs all queries.
@@ -86,7 +98,7 @@ func (o *options) answer(ctx context.Context, env *cli.Env, e *search.Engine) er
 		}
 		res, err := e.Search(ctx, r)
 		if err != nil {
-			env.Out.Fail(in.About(err))
+			env.Out.Fail(in.About(fault.Of(err)))
 			continue
 		}
 		env.Out.Skip(res.Skipped)
@@ -127,5 +139,8 @@ func (o *options) request(in cli.Input) (search.Request, error) {
 	if strings.TrimSpace(r.Query) == "" {
 		return r, wire.Errorf(wire.Usage, "empty query")
 	}
-	return r, r.Validate()
+	if err := r.Validate(); err != nil {
+		return r, wire.Errorf(wire.Usage, "%w", err)
+	}
+	return r, nil
 }

@@ -86,18 +86,30 @@ func (a *app) indexRebuild(ctx context.Context, env *cli.Env) error {
 		return err
 	}
 	for _, root := range where {
-		x, err := index.Rebuild(ctx, root, index.Options{Dir: search.IndexDir(env.Settings.Home())})
+		rec, err := rebuildIndex(ctx, root, search.IndexDir(env.Settings.Home()))
 		if err != nil {
 			return fault.Of(err)
 		}
-		message := fmt.Sprintf("root: %s, skills: %d, generation: %d", root.Dir, x.Len(), x.Generation())
-		rec := wire.Result{Status: "success", Action: "index", Path: root.Dir, Message: message, Count: x.Len()}
-		x.Close()
 		if err := env.Out.Emit(rec); err != nil {
 			return err
 		}
 	}
 	return rebuildCatalogue(ctx, env)
+}
+
+// rebuildIndex builds the index of one root below dir. A search does with an index in memory, but whoever asks for
+// a new one wants it on disk.
+func rebuildIndex(ctx context.Context, root roots.Root, dir string) (wire.Result, error) {
+	x, err := index.Rebuild(ctx, root, index.Options{Dir: dir})
+	if err != nil {
+		return wire.Result{}, err
+	}
+	defer x.Close()
+	if err := x.Unsaved(); err != nil {
+		return wire.Result{}, fmt.Errorf("rebuild the index of %q: %w", root.Dir, err)
+	}
+	message := fmt.Sprintf("root: %s, skills: %d, generation: %d", root.Dir, x.Len(), x.Generation())
+	return wire.Result{Status: "success", Action: "index", Path: root.Dir, Message: message, Count: x.Len()}, nil
 }
 
 func rebuildCatalogue(ctx context.Context, env *cli.Env) error {

@@ -105,7 +105,7 @@ func listEntry(env *cli.Env, st *store.Store, e *entry) error {
 	}
 	for _, d := range e.problems {
 		if d.Severity != skill.Info {
-			env.Warn("%s", d)
+			env.WarnOf(wire.NewProblem(d, ""))
 		}
 	}
 	return env.Out.Emit(rec)
@@ -180,7 +180,7 @@ func reportAll(env *cli.Env, ds []skill.Diagnostic) error {
 	}
 	for _, d := range ds {
 		if forPeople(env.Out) {
-			env.Warn("%s", d)
+			env.WarnOf(wire.NewProblem(d, ""))
 			continue
 		}
 		if err := env.Out.Emit(problem(d, "")); err != nil {

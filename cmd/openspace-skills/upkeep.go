@@ -5,10 +5,13 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/openspace-dev/openspace/pkg/cli"
+	"github.com/openspace-dev/openspace/pkg/index"
 	"github.com/openspace-dev/openspace/pkg/jsonl"
+	"github.com/openspace-dev/openspace/pkg/search"
 	"github.com/openspace-dev/openspace/pkg/skill"
 	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/wire"
@@ -53,9 +56,34 @@ func (a *app) gc() *cli.Command {
 			if !force {
 				rec.Status, rec.Message = "preview", "would have "+rec.Message+"; with --force it is done"
 			}
-			return env.Out.Emit(rec)
+			if err := env.Out.Emit(rec); err != nil {
+				return err
+			}
+			return collectIndexes(env, st.Home(), force)
 		}),
 	}
+}
+
+// collectIndexes removes, or counts, the search indexes of roots that are gone.
+func collectIndexes(env *cli.Env, home string, force bool) error {
+	orphans, bytes, err := index.Orphans(search.IndexDir(home))
+	if err != nil || len(orphans) == 0 {
+		return err
+	}
+	rec := wire.Result{
+		Status: "success", Action: "gc", Path: search.IndexDir(home), DryRun: !force, Count: len(orphans), SizeBytes: bytes,
+		Message: fmt.Sprintf("removed search indexes of roots that are gone: %d (%d bytes)", len(orphans), bytes),
+	}
+	if !force {
+		rec.Status, rec.Message = "preview", "would have "+rec.Message+"; with --force it is done"
+		return env.Out.Emit(rec)
+	}
+	for _, dir := range orphans {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return env.Out.Emit(rec)
 }
 
 func (a *app) dump() *cli.Command {

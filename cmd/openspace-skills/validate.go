@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/openspace-dev/openspace/cmd/internal/fault"
 	"github.com/openspace-dev/openspace/pkg/atomicfile"
 	"github.com/openspace-dev/openspace/pkg/cli"
 	"github.com/openspace-dev/openspace/pkg/roots"
@@ -59,8 +60,10 @@ func (v *validation) run(ctx context.Context, env *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		if err := v.report(env, in, dir, skipped); err != nil {
-			return err
+		if len(skipped) > 0 {
+			if err := v.report(env, in, dir, skipped); err != nil {
+				return err
+			}
 		}
 		for _, dir := range dirs {
 			if err := v.check(env, in, dir, profile); err != nil {
@@ -128,7 +131,7 @@ func (v *validation) report(env *cli.Env, in cli.Input, dir string, found []skil
 
 // aboutDir returns err as an error about one folder of an input that may name many.
 func aboutDir(in cli.Input, dir string, err error) *wire.Error {
-	e := in.About(err)
+	e := in.About(fault.Of(err))
 	e.Input, e.Path = dir, dir
 	return e
 }

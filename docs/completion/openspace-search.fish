@@ -9,7 +9,7 @@ complete -c openspace-search -l limit -x -d 'at most N hits for each query; with
 complete -c openspace-search -l min-score -x -d 'leave out hits below SCORE, 0 to 1'
 complete -c openspace-search -l no-refresh -d 'take the index as it stands, without comparing it with the skill folders'
 complete -c openspace-search -l plain -d 'write lines of columns separated by tabs, without a heading'
-complete -c openspace-search -l policy -x -d 'what the safety scan blocks, such as block=critical,high'
+complete -c openspace-search -l policy -x -d 'what is left out as unsafe: POLICY is block, warn, allow, strict or a list such as block=critical,high;allow=rule-id'
 complete -c openspace-search -l prefix -d 'every skill whose name begins with the query, by name'
 complete -c openspace-search -l skill-dirs -x -a '(__fish_complete_directories)' -d 'look for skills below DIR[,DIR] instead of the usual places; may be repeated'
 complete -c openspace-search -l source -x -a 'local' -d 'where to look: WHERE is local'

@@ -37,6 +37,9 @@ type Env struct {
 // Warn writes a line for people to stderr.
 func (e *Env) Warn(format string, args ...any) { e.Out.Warn(format, args...) }
 
+// WarnOf writes a problem to stderr: a line for people, or the record itself when errors are records.
+func (e *Env) WarnOf(rec wire.Problem) { e.Out.WarnOf(rec) }
+
 // Abs returns a path as seen from the working directory, absolute and clean.
 func (e *Env) Abs(path string) string {
 	if filepath.IsAbs(path) {

@@ -185,9 +185,21 @@ func (p *Printer) sayFailure(e *wire.Error) {
 // Warn writes a line to stderr: for people, or as a problem record when errors are records too. Beside a
 // JSON array it waits for the end, so that both streams together are still JSON (CL-05).
 func (p *Printer) Warn(format string, args ...any) {
+	message := fmt.Sprintf(format, args...)
+	p.warn(wire.Problem{Code: "warning", Severity: "warning", Message: message}, message)
+}
+
+// WarnOf writes a problem to stderr as Warn does, on one line without its hint; as a record it keeps its code and place.
+func (p *Printer) WarnOf(rec wire.Problem) {
+	brief := rec
+	brief.Hint = ""
+	p.warn(rec, brief.Text())
+}
+
+func (p *Printer) warn(rec wire.Problem, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	line := p.warning(fmt.Sprintf(format, args...))
+	line := p.warning(rec, text)
 	if p.format == JSON {
 		p.warnings = append(p.warnings, line...)
 		return
@@ -195,14 +207,13 @@ func (p *Printer) Warn(format string, args ...any) {
 	p.stderr.Write(line)
 }
 
-func (p *Printer) warning(message string) []byte {
+func (p *Printer) warning(rec wire.Problem, text string) []byte {
 	if p.asJSON {
-		rec := wire.Problem{Code: "warning", Severity: "warning", Message: message}
 		if line, err := jsonl.Marshal(rec.Typed()); err == nil {
 			return append(line, '\n')
 		}
 	}
-	return fmt.Appendf(nil, "%s: %s\n", p.name, oneLine(message))
+	return fmt.Appendf(nil, "%s: %s\n", p.name, oneLine(text))
 }
 
 // Flush hands everything written so far to the reader.

@@ -88,6 +88,10 @@ func TestTable(t *testing.T) {
 			"RANK  SCORE  NAME       DESCRIPTION\n" +
 			"1     0.500  pdf-forms  Fill in PDF forms that have fields,…\n" +
 			"2     0.500  表単       填写 表单\n"},
+		{"third column cut", 20, hits, "" +
+			"RANK  SCORE  NAME\n" +
+			"1     0.500  pdf-fo…\n" +
+			"2     0.500  表単\n"},
 		{"very narrow", 12, hits, "RANK  SCORE\n1     0.500\n2     0.500\n"},
 		{"types do not share a table", 80, []wire.Record{
 			wire.Task{ID: "1", Task: "a"}, wire.Problem{Severity: "warning", Code: "c", Message: "m", Path: "/p", Line: 1}, wire.Task{ID: "2", Task: "b"},
@@ -183,6 +187,22 @@ func TestWarn(t *testing.T) {
 		}), cli.Process{Args: strings.Fields(tt.args), Environ: []string{tt.environ, "SOURCE_DATE_EPOCH=1"}, Stdout: &both, Stderr: &both, Dir: t.TempDir()})
 		if got := both.String(); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%q %q: got %q, want %q", tt.args, tt.environ, got, tt.want)
+		}
+	}
+}
+
+func TestWarnOf(t *testing.T) {
+	p := wire.Problem{Code: "c", Severity: "warning", Path: "/a\x1b", Line: 3, Message: "odd", Hint: "mend it"}
+	for _, tt := range []struct{ args, want string }{
+		{"--plain", "probe: /a␛:3: warning: odd [c]\n"},
+		{"--jsonl", `{"type":"problem","code":"c","severity":"warning","path":"/a\u001b","line":3,"message":"odd","hint":"mend it"}` + "\n"},
+	} {
+		got := exec(t, does(func(_ context.Context, env *cli.Env) error {
+			env.WarnOf(p)
+			return nil
+		}), cli.Process{Args: []string{tt.args}})
+		if got.errOut != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.args, got.errOut, tt.want)
 		}
 	}
 }

@@ -16,6 +16,9 @@ const tableRows = 500
 // readable is the width to which a wide column may be cut.
 const readable = 24
 
+// legible is the width to which the third column may be cut before it is left out: of a hit that is the name.
+const legible = 5
+
 // table lays records out in columns. A new record type begins a new table.
 type table struct {
 	columns []string
@@ -64,7 +67,8 @@ func (t *table) flush(p *Printer) error {
 }
 
 // widths returns the columns' widths. Columns without any text, and on a narrow terminal those on the right
-// that find no place, get -1 and are left out; of the others the widest are cut until all fit.
+// that find no place, get -1 and are left out, but the third only when not even its beginning fits; of the others
+// the widest are cut until all fit.
 func (t *table) widths(terminal int) []int {
 	widths := make([]int, len(t.columns))
 	for i := range widths {
@@ -79,6 +83,11 @@ func (t *table) widths(terminal int) []int {
 			continue
 		}
 		if least += min(w, readable) + gap; least > terminal && kept >= 2 {
+			if room := terminal - total - gap; kept == 2 && room >= legible {
+				widths[i] = min(w, room)
+				total += widths[i] + gap
+				i++
+			}
 			for j := range widths[i:] {
 				widths[i+j] = -1
 			}

@@ -89,7 +89,8 @@ func (x *Index) prepare(ctx context.Context, c *change) (*pending, error) {
 	return p, p.mergeIn(sources)
 }
 
-// prepareAfterWalk is for a skill that became unusable without its folder changing: the list of problems is made by a walk.
+// prepareAfterWalk is for a skill that became unusable without its folder changing: the list of problems is
+// made by a walk.
 func (x *Index) prepareAfterWalk(ctx context.Context) (*pending, error) {
 	c, err := x.compareTree(ctx)
 	if err != nil {
@@ -98,7 +99,8 @@ func (x *Index) prepareAfterWalk(ctx context.Context) (*pending, error) {
 	return x.prepare(ctx, c)
 }
 
-// noteUnusable adds the folders whose skills are of no use to the problems, and their files to what is watched, so that a mended one is taken in.
+// noteUnusable adds the folders whose skills are of no use to the problems, and their files to what is
+// watched, so that a mended one is taken in.
 func noteUnusable(t *roots.Tree, failed []unusable) {
 	for _, u := range failed {
 		t.Problems = append(t.Problems, u.problems...)
@@ -110,7 +112,7 @@ func noteUnusable(t *roots.Tree, failed []unusable) {
 func distrustYoung(t *roots.Tree) {
 	now := time.Now()
 	for i := range t.Dirs {
-		if d := &t.Dirs[i]; young(d.Stamp, now) {
+		if d := &t.Dirs[i]; d.Stamp != (roots.Stamp{}) && young(d.Stamp, now) {
 			d.Stamp.Mtime = 0
 		}
 	}
@@ -169,8 +171,9 @@ func (p *pending) mergeIn(sources []source) error {
 	return nil
 }
 
-// due returns the old segments that the next one takes in: all when a quarter of the documents is dead, all but the largest when there are too many
-// and the largest outweighs the others, and always those that are dead whole.
+// due returns the old segments that the next one takes in: all when a quarter of the documents is dead, all
+// but the largest when there are too many and the largest outweighs the others, and always those that are
+// dead whole.
 func (p *pending) due(more int) (due []int) {
 	docs, live, largest := 0, 0, 0
 	for i, s := range p.manifest.Segments {
@@ -251,6 +254,7 @@ func (x *Index) adopt(p *pending, cause error) error {
 	if cause == nil {
 		return nil
 	}
+	x.unsaved = cause
 	x.warnings = append(x.warnings, fmt.Sprintf("the index of %q is kept in memory only, so every search builds it again: %v", x.root.Dir, cause))
 	return nil
 }

@@ -2,6 +2,8 @@ package index
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/binary"
 	"slices"
 	"strings"
 
@@ -76,18 +78,34 @@ func (b *builder) field(f lexical.Field, text []byte) {
 
 // sort finds the stems and puts the dictionary in order. No document may be added after it.
 func (b *builder) sort() {
-	b.stems = make([]string, len(b.lists))
-	b.order = make([]uint32, len(b.lists))
-	for i := range b.order {
-		b.order[i] = uint32(i)
-		b.stems[i] = lexical.Stem(string(b.analyzer.Term(uint32(i))))
+	type entry struct {
+		key  uint64 // the first eight bytes of the stem, which decide nearly always
+		term uint32
 	}
-	slices.SortFunc(b.order, func(i, j uint32) int {
-		if c := strings.Compare(b.stems[i], b.stems[j]); c != 0 {
-			return c
+	b.stems = make([]string, len(b.lists))
+	entries := make([]entry, len(b.lists))
+	for i := range entries {
+		b.stems[i] = lexical.Stem(string(b.analyzer.Term(uint32(i))))
+		entries[i] = entry{prefixKey(b.stems[i]), uint32(i)}
+	}
+	slices.SortFunc(entries, func(x, y entry) int {
+		if x.key != y.key {
+			return cmp.Compare(x.key, y.key)
 		}
-		return bytes.Compare(b.analyzer.Term(i), b.analyzer.Term(j))
+		return cmp.Or(strings.Compare(b.stems[x.term], b.stems[y.term]),
+			bytes.Compare(b.analyzer.Term(x.term), b.analyzer.Term(y.term)))
 	})
+	b.order = make([]uint32, len(entries))
+	for i, e := range entries {
+		b.order[i] = e.term
+	}
+}
+
+// prefixKey returns the first eight bytes of s as a number that sorts like them.
+func prefixKey(s string) uint64 {
+	var b [8]byte
+	copy(b[:], s)
+	return binary.BigEndian.Uint64(b[:])
 }
 
 func (b *builder) docCount() int            { return len(b.docs) }
@@ -100,6 +118,14 @@ func (b *builder) termAt(i int) (term, error) {
 	return term{[]byte(b.stems[n]), b.analyzer.Term(n), l.data, l.n, l.last}, nil
 }
 
+func (b *builder) postingBytes() (n int) {
+	for i := range b.lists {
+		n += len(b.lists[i].data)
+	}
+	return n
+}
+
+func (s *segment) postingBytes() int        { return len(s.postings) }
 func (s *segment) docCount() int            { return s.n }
 func (s *segment) termCount() int           { return s.nTerms }
 func (s *segment) docAt(i int) (Doc, error) { return s.doc(i) }

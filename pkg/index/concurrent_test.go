@@ -13,7 +13,8 @@ import (
 	"github.com/openspace-dev/openspace/pkg/roots"
 )
 
-// Many open, refresh and search the same index while skills come: nobody fails, and nobody misses what was there before it opened.
+// Many open, refresh and search the same index while skills come: nobody fails, and nobody misses what was
+// there before it opened.
 func TestManyAtOnce(t *testing.T) {
 	root, dir := t.TempDir(), t.TempDir()
 	const skills, searchers = 30, 6

@@ -24,16 +24,24 @@ const (
 	checkWhole  = 64 << 10 // smaller files are checked whole when opened
 )
 
-// ErrDamaged reports an index file that is torn, altered or of no use to this build. The cure is always to build the index again.
+// ErrDamaged reports an index file that is torn, altered or of no use to this build. The cure is always to
+// build the index again.
 var ErrDamaged = errors.New("damaged index")
 
-// ErrLocked reports that another process has held the index for longer than the wait allows, and that there is no older state to search.
+// ErrLocked reports that another process has held the index for longer than the wait allows, and that there
+// is no older state to search.
 var ErrLocked = errors.New("index locked")
 
-// VersionError reports an index file that only a newer program can read.
+// ErrVersion reports an index file that only a newer program can read.
+var ErrVersion = errors.New("index format too new")
+
+// VersionError is an [ErrVersion] with the numbers.
 type VersionError struct {
 	Needs, Have uint32
 }
+
+// Is makes a VersionError an [ErrVersion].
+func (e *VersionError) Is(target error) bool { return target == ErrVersion }
 
 func (e *VersionError) Error() string {
 	return fmt.Sprintf("index format needs a reader of version %d, this program is version %d", e.Needs, e.Have)

@@ -22,7 +22,8 @@ func small(words ...string) []byte {
 	return encodeContainer(sections)
 }
 
-// Whatever the bytes of a segment are, reading and searching it ends without a panic and without memory by an unchecked length.
+// Whatever the bytes of a segment are, reading and searching it ends without a panic and without memory by an
+// unchecked length.
 func FuzzSegment(f *testing.F) {
 	good := small("alpha", "beta", "gamma", "alpha-beta")
 	f.Add(good)

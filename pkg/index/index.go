@@ -45,6 +45,7 @@ type Index struct {
 	problems []skill.Diagnostic
 	state    State
 	warnings []string
+	unsaved  error // why the index is in memory only
 	took     time.Duration
 }
 
@@ -54,15 +55,15 @@ func DirName(realRoot string) string {
 	return fmt.Sprintf("v%d-%s", formatVersion, hex.EncodeToString(sum[:8]))
 }
 
-// Open opens the index of root, builds it when there is none or it is of no use, and brings it up to date unless o.NoRefresh.
+// Open opens the index of root, builds it when there is none or it is of no use, and brings it up to date
+// unless o.NoRefresh.
 func Open(ctx context.Context, root roots.Root, o Options) (*Index, error) {
 	if o.Wait == 0 {
 		o.Wait = 10 * time.Second
 	}
 	x := &Index{root: root, dir: filepath.Join(o.Dir, DirName(realPath(root.Dir))), options: o, state: Checked}
 	err := x.load()
-	var version *VersionError
-	if errors.As(err, &version) {
+	if errors.Is(err, ErrVersion) {
 		return nil, err
 	}
 	if x.manifest != nil && o.NoRefresh {
@@ -100,7 +101,8 @@ func realPath(dir string) string {
 	return filepath.Clean(dir)
 }
 
-// load opens the files that MANIFEST names. Afterwards manifest is nil when there is no index that can be used; the error says why, nil for none.
+// load opens the files that MANIFEST names. Afterwards manifest is nil when there is no index that can be
+// used; the error says why, nil for none.
 func (x *Index) load() error {
 	for try := 0; ; try++ {
 		err := x.loadOnce()
@@ -166,6 +168,10 @@ func (x *Index) Took() time.Duration { return x.took }
 
 // Warnings are sentences for the user about how the index was opened.
 func (x *Index) Warnings() []string { return x.warnings }
+
+// Unsaved returns why the index, or its last change, is in memory only: its directory could not be written. It is
+// nil when the directory holds it.
+func (x *Index) Unsaved() error { return x.unsaved }
 
 // Problems are the folders that the walk met and passed over, with the reason.
 func (x *Index) Problems() []skill.Diagnostic { return x.problems }

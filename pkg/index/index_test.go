@@ -259,7 +259,8 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// Every byte of an index file may be wrong: the search gives the right answer, builds anew, or says that the index is damaged.
+// Every byte of an index file may be wrong: the search gives the right answer, builds anew, or says that the
+// index is damaged.
 func TestDamage(t *testing.T) {
 	root, dir := t.TempDir(), t.TempDir()
 	for i := range 12 {

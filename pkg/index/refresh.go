@@ -22,8 +22,8 @@ import (
 	"github.com/openspace-dev/openspace/pkg/skill"
 )
 
-// racy is how young a file must be for its stamp not to be trusted: file systems count time in steps of some milliseconds, so a change in the same
-// step would not show.
+// racy is how young a file must be for its stamp not to be trusted: file systems count time in steps of some
+// milliseconds, so a change in the same step would not show.
 const racy = 50 * time.Millisecond
 
 // change is what has to be done to an index.
@@ -67,7 +67,8 @@ func (x *Index) rebuild(ctx context.Context) error {
 	return x.locked(ctx, c, func() error { return x.apply(ctx, c) })
 }
 
-// locked calls f with the lock held. Without the lock the index stays as it is when there is one; without a directory to write in, c is applied in memory.
+// locked calls f with the lock held. Without the lock the index stays as it is when there is one; without a
+// directory to write in, c is applied in memory.
 func (x *Index) locked(ctx context.Context, c *change, f func() error) error {
 	if err := os.MkdirAll(x.dir, 0o700); err != nil {
 		return x.applyInMemory(ctx, c, err)
@@ -124,13 +125,15 @@ func (x *Index) changes(ctx context.Context) (*change, error) {
 	return changed, nil
 }
 
-// dirsChanged reports whether any listed directory has another stamp. An index of no directory is that of a root which was not there.
+// dirsChanged reports whether any listed directory has another stamp. An index of no directory is that of a
+// root which was not there.
 func (x *Index) dirsChanged() bool {
 	if len(x.dirs) == 0 {
 		return true
 	}
 	for _, d := range x.dirs {
-		if s, err := roots.StampOf(x.path(d.Rel)); err != nil || s != d.Stamp {
+		// What was not there has no stamp, and still has none.
+		if s, _ := roots.StampOf(x.path(d.Rel)); s != d.Stamp {
 			return true
 		}
 	}
@@ -278,8 +281,9 @@ func (x *Index) buildSources(ctx context.Context, folders []roots.Folder) ([]sou
 	return sources, all, nil
 }
 
-// readDocument reads the skill in folder f into buffer, which the document's body lies in and which is returned for the next call. A skill that cannot be used gives
-// nil and the reason; a folder that is gone by now gives nothing.
+// readDocument reads the skill in folder f into buffer, which the document's body lies in and which is
+// returned for the next call. A skill that cannot be used gives nil and the reason; a folder that is gone by
+// now gives nothing.
 func readDocument(f roots.Folder, buffer []byte) (*Document, []skill.Diagnostic, []byte) {
 	path := filepath.Join(f.Dir, f.File)
 	data, err := readFile(path, buffer, f.Stamp.Size)
@@ -290,7 +294,7 @@ func readDocument(f roots.Folder, buffer []byte) (*Document, []skill.Diagnostic,
 		return nil, []skill.Diagnostic{{Code: "unreadable", Severity: skill.Error, Path: path, Message: err.Error()}}, data
 	}
 	now := time.Now()
-	s, problems := skill.Parse(data, filepath.Base(f.Dir))
+	s, problems := skill.Parse(data, skill.FolderName(f.Dir))
 	if s == nil {
 		return nil, atPath(problems, path), data
 	}
@@ -302,7 +306,8 @@ func readDocument(f roots.Folder, buffer []byte) (*Document, []skill.Diagnostic,
 	return d, nil, data
 }
 
-// readFile reads a file into buffer's memory. With the right size it takes one read, and none of the calls by which os.ReadFile prepares for pipes and devices.
+// readFile reads a file into buffer's memory. With the right size it takes one read, and none of the calls by
+// which os.ReadFile prepares for pipes and devices.
 func readFile(path string, buffer []byte, size int64) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -333,7 +338,8 @@ func readFile(path string, buffer []byte, size int64) ([]byte, error) {
 // maxRead is the size in bytes above which a skill file is not read.
 const maxRead = 16 << 20
 
-// young reports whether a file was changed so shortly before now, or after it, that another change might leave the same stamp.
+// young reports whether a file was changed so shortly before now, or after it, that another change might
+// leave the same stamp.
 func young(s roots.Stamp, now time.Time) bool {
 	return now.UnixNano()-max(s.Mtime, s.Ctime) < int64(racy)
 }

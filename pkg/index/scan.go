@@ -10,7 +10,8 @@ import (
 	"github.com/openspace-dev/openspace/pkg/lexical"
 )
 
-// Set is several open indexes that are searched as one: document frequencies and scores are those of all of them together.
+// Set is several open indexes that are searched as one: document frequencies and scores are those of all of
+// them together.
 type Set []*Index
 
 // Ref names a document of a set.
@@ -23,7 +24,8 @@ type Ref struct {
 // Match is a document that has at least one word of a query.
 type Match struct {
 	Ref
-	// Score is the share of the query that the document covers, above 0 and below 1: Σ weight·idf·impact/(impact+k1) over Σ weight·idf.
+	// Score is the share of the query that the document covers, above 0 and below 1: Σ
+	// weight·idf·impact/(impact+k1) over Σ weight·idf.
 	Score float64
 }
 
@@ -90,7 +92,8 @@ func (s Set) Score(q lexical.Query) (scores *Scores, err error) {
 	return &Scores{sc.parts, sc.total, sum}, nil
 }
 
-// Top returns the k best documents with a score above zero, best first, equal ones in the order of indexes, segments and documents.
+// Top returns the k best documents with a score above zero, best first, equal ones in the order of indexes,
+// segments and documents.
 func (s *Scores) Top(k int) (out []Match) {
 	for _, d := range top(s.total, k) {
 		out = append(out, Match{s.refOf(d), s.share(d)})
@@ -271,7 +274,8 @@ func sink(heap []int, worse func(a, b int) bool) {
 	}
 }
 
-// Explain tells what each group of q added to the score of the document at ref; groups that it does not have are left out.
+// Explain tells what each group of q added to the score of the document at ref; groups that it does not have
+// are left out.
 func (s Set) Explain(q lexical.Query, ref Ref) (out []Part, err error) {
 	defer guard(&err)()
 	sc := s.scorer()

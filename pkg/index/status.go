@@ -3,6 +3,7 @@ package index
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -22,7 +23,8 @@ type Status struct {
 	Problem    error // why there is none that can be used, or what verifying found; nil for none
 }
 
-// Inspect reads the index of root without comparing it with the root. With verify every byte is checked against the checksums.
+// Inspect reads the index of root without comparing it with the root. With verify every byte is checked
+// against the checksums.
 func Inspect(root roots.Root, dir string, verify bool) Status {
 	x := &Index{root: root, dir: filepath.Join(dir, DirName(realPath(root.Dir)))}
 	s := Status{Root: root.Dir, Dir: x.dir}
@@ -58,4 +60,27 @@ func fileSize(dir, file string) int64 {
 		return 0
 	}
 	return fi.Size()
+}
+
+// Orphans returns the directories below dir that hold the index of a root which is gone, or one that is of no use to
+// this program, and their size in bytes. They may be deleted, like every index.
+func Orphans(dir string) (orphans []string, bytes int64, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if m, err := readManifest(path); err == nil && m != nil {
+			if _, err := os.Stat(m.Root); err == nil {
+				continue
+			}
+		}
+		orphans = append(orphans, path)
+		files, _ := os.ReadDir(path)
+		for _, f := range files {
+			bytes += fileSize(path, f.Name())
+		}
+	}
+	return orphans, bytes, err
 }

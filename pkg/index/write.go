@@ -18,6 +18,16 @@ type segmentWriter struct {
 	keys                           []string // name key of each document
 }
 
+// reserve makes room for all that the sources hold.
+func (w *segmentWriter) reserve(sources []source) {
+	docs, terms, postings := 0, 0, 0
+	for _, s := range sources {
+		docs, terms, postings = docs+s.docCount(), terms+s.termCount(), postings+s.postingBytes()
+	}
+	w.docs, w.terms = make([]byte, 0, docs*docSize), make([]byte, 0, terms*termSize)
+	w.postings, w.strings = make([]byte, 0, postings), make([]byte, 0, docs*512+terms*12)
+}
+
 // addDoc appends d and returns its number.
 func (w *segmentWriter) addDoc(d Doc) {
 	if len(d.Description) > maxDescription {
@@ -117,12 +127,14 @@ func (r *postingReader) read() (doc uint32, p lexical.Posting, ok bool) {
 	return r.next - 1, p, true
 }
 
-// source is something that terms are merged from: a builder or a segment. Documents are renumbered; those of gone are dropped.
+// source is something that terms are merged from: a builder or a segment. Documents are renumbered; those of
+// gone are dropped.
 type source interface {
 	docCount() int
 	termCount() int
 	docAt(i int) (Doc, error)
 	termAt(i int) (term, error) // in the order of (stem, exact)
+	postingBytes() int          // of all lists
 }
 
 const gone = ^uint32(0)
@@ -228,6 +240,7 @@ func (n renumbering) of(doc uint32) uint32 {
 // merge returns one segment with all documents of the sources that keep says yes to, in their order.
 func merge(sources []source, keep func(src, doc int) bool) ([]section, error) {
 	w := &segmentWriter{}
+	w.reserve(sources)
 	numbers := make([]renumbering, len(sources))
 	for i, s := range sources {
 		numbers[i].base = uint32(len(w.keys))

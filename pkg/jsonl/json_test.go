@@ -52,6 +52,7 @@ func TestMarshalText(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"html", "<b>&", `"<b>&"`},
 		{"escape", "\x1b[31m\x00\t", `"\u001b[31m\u0000\t"`},
+		{"direction", "a\u202e\u2066\u200f\u061cé–“年ش", `"a\u202e\u2066\u200f\u061cé–“年ش"`},
 		{"delete and C1", "a\x7f\u0080\u009b\u009f\u00a0", `"a\u007f\u0080\u009b\u009f` + "\u00a0" + `"`},
 		{"broken utf-8", "a\xffb", `"a\ufffdb"`},
 		{"line separators", "\u2028", `"\u2028"`},
@@ -157,4 +158,32 @@ func FuzzUnmarshal(f *testing.F) {
 			t.Fatalf("round trip: got %s, %v, want %s", second, err, first)
 		}
 	})
+}
+
+func TestUnmarshalTellsTypesInWords(t *testing.T) {
+	type target struct {
+		Text  string   `json:"text"`
+		Count int      `json:"count"`
+		Share *float64 `json:"share"`
+		On    bool     `json:"on"`
+		List  []string `json:"list"`
+		Inner struct {
+			Map map[string]string `json:"map"`
+		} `json:"inner"`
+	}
+	for _, tt := range []struct{ in, want string }{
+		{`{"text":5}`, `decode json: field "text": number in place of text`},
+		{`{"count":"3"}`, `decode json: field "count": string in place of a whole number`},
+		{`{"count":1e99}`, `decode json: field "count": number 1e99 in place of a whole number`},
+		{`{"share":true}`, `decode json: field "share": bool in place of a number`},
+		{`{"on":[]}`, `decode json: field "on": array in place of true or false`},
+		{`{"list":{}}`, `decode json: field "list": object in place of a list`},
+		{`{"inner":{"map":1}}`, `decode json: field "inner.map": number in place of an object`},
+		{`[]`, `decode json: array in place of an object`},
+	} {
+		err := jsonl.Unmarshal([]byte(tt.in), &target{})
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("%s: got %v, want %s", tt.in, err, tt.want)
+		}
+	}
 }

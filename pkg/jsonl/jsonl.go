@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"unicode/utf8"
 
 	"github.com/goccy/go-json"
 )
@@ -48,7 +49,7 @@ var errTarget = errors.New("decode json: target is not a pointer")
 
 // Marshal returns v as JSON on one line, without a newline: struct fields in their order, map keys
 // sorted, and <, > and & as they are. Every control character is escaped, also those from U+007F to U+009F
-// that some terminals obey. A NaN or an infinity is an error.
+// that some terminals obey and those that turn the direction of text. A NaN or an infinity is an error.
 func Marshal(v any) ([]byte, error) {
 	line, err := json.MarshalWithOption(v, json.DisableHTMLEscape())
 	if err != nil {
@@ -57,37 +58,50 @@ func Marshal(v any) ([]byte, error) {
 	return escapeControls(line), nil
 }
 
-// escapeControls escapes U+007F to U+009F, which JSON allows as they are and which can stand only inside
-// strings. Nearly always it returns line itself.
+// escapeControls escapes U+007F to U+009F and the controls of text direction, which JSON allows as they are and which
+// can stand only inside strings. Nearly always it returns line itself.
 func escapeControls(line []byte) []byte {
-	if bytes.IndexByte(line, 0x7f) < 0 && !hasC1(line) {
+	if bytes.IndexByte(line, 0x7f) < 0 && !hasControl(line, 0xc2) && !hasControl(line, 0xe2) && !hasControl(line, 0xd8) {
 		return line
 	}
 	out := make([]byte, 0, len(line)+32)
-	for i := 0; i < len(line); i++ {
-		switch {
-		case line[i] == 0x7f:
-			out = append(out, `\u007f`...)
-		case isC1(line[i:]):
-			out = fmt.Appendf(out, `\u00%02x`, line[i+1])
-			i++
-		default:
-			out = append(out, line[i])
+	for len(line) > 0 {
+		n := 1
+		if c := control(line); c > 0 {
+			n = utf8.RuneLen(c)
+			out = fmt.Appendf(out, `\u%04x`, c)
+		} else {
+			out = append(out, line[0])
 		}
+		line = line[n:]
 	}
 	return out
 }
 
-// isC1 reports whether b begins with one of U+0080 to U+009F.
-func isC1(b []byte) bool { return len(b) > 1 && b[0] == 0xc2 && b[1] >= 0x80 && b[1] < 0xa0 }
+// control returns the control character that b begins with, or 0. Those that JSON has to escape are not looked for.
+func control(b []byte) rune {
+	switch {
+	case b[0] == 0x7f:
+		return 0x7f
+	case b[0] != 0xc2 && b[0] != 0xd8 && b[0] != 0xe2:
+		return 0
+	}
+	r, _ := utf8.DecodeRune(b)
+	switch {
+	case r >= 0x80 && r < 0xa0, r == 0x061c, r == 0x200e, r == 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+		return r
+	}
+	return 0
+}
 
-func hasC1(line []byte) bool {
+// hasControl looks for control characters whose first byte is lead.
+func hasControl(line []byte, lead byte) bool {
 	for {
-		i := bytes.IndexByte(line, 0xc2)
+		i := bytes.IndexByte(line, lead)
 		if i < 0 {
 			return false
 		}
-		if isC1(line[i:]) {
+		if control(line[i:]) > 0 {
 			return true
 		}
 		line = line[i+1:]
@@ -103,7 +117,7 @@ func Unmarshal(b []byte, v any) error {
 	}
 	fresh := reflect.New(target.Type().Elem())
 	if err := json.Unmarshal(b, fresh.Interface()); err != nil {
-		return fmt.Errorf("decode json: %w", err)
+		return fmt.Errorf("decode json: %w", inWords(err))
 	}
 	target.Elem().Set(fresh.Elem())
 	return nil

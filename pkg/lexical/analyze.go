@@ -10,7 +10,8 @@ const (
 	Part
 	// Joined is a compound written as one ("nodejs" of "node.js"). It does not count towards the length of a field.
 	Joined
-	// Single is one CJK character of a longer run, whose bigrams are its Words. It does not count towards the length of a field.
+	// Single is one CJK character of a longer run, whose bigrams are its Words. It does not count towards the
+	// length of a field.
 	Single
 )
 

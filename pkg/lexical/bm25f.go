@@ -17,11 +17,13 @@ const (
 // Fields names the fields in their order.
 var Fields = [NumFields]string{"name", "description", "tags", "body"}
 
-// Weights are the constants of BM25F (Robertson, Zaragoza, Taylor, "Simple BM25 extension to multiple weighted fields", CIKM 2004).
+// Weights are the constants of BM25F (Robertson, Zaragoza, Taylor, "Simple BM25 extension to multiple
+// weighted fields", CIKM 2004).
 //
-// The reference lengths stand where the formula has the average length of a field in the collection. They are constants on purpose: the weight of a
-// term in a skill then depends on that skill alone, so that a posting can be computed once, an increment never changes an old posting, and a
-// skill scores the same in a store of one and of a hundred thousand but for how rare its words are. They are near the averages of real skills.
+// The reference lengths stand where the formula has the average length of a field in the collection. They are
+// constants on purpose: the weight of a term in a skill then depends on that skill alone, so that a posting
+// can be computed once, an increment never changes an old posting, and a skill scores the same in a store of
+// one and of a hundred thousand but for how rare its words are. They are near the averages of real skills.
 type Weights struct {
 	Weight [NumFields]float64 // what one occurrence counts
 	B      [NumFields]float64 // how far a longer field discounts it, 0 to 1
@@ -42,7 +44,8 @@ var Default = Weights{
 // Counts are the occurrences of one term in the fields of one skill.
 type Counts [NumFields]uint16
 
-// Impact returns the weighted, length-normalized frequency of a term: Σ over fields of weight·tf / (1 − b + b·length/reference).
+// Impact returns the weighted, length-normalized frequency of a term: Σ over fields of weight·tf / (1 − b +
+// b·length/reference).
 func (w *Weights) Impact(tf Counts, norms *[NumFields]float64) float64 {
 	s := 0.0
 	for f, n := range tf {
@@ -61,12 +64,14 @@ func (w *Weights) Norms(lengths [NumFields]int) (norms [NumFields]float64) {
 	return norms
 }
 
-// IDF returns the inverse document frequency ln(1 + (n − df + ½)/(df + ½)), which is above zero also for a term that every document has.
+// IDF returns the inverse document frequency ln(1 + (n − df + ½)/(df + ½)), which is above zero also for a
+// term that every document has.
 func IDF(n, df int) float64 {
 	return math.Log1p((float64(n-df) + 0.5) / (float64(df) + 0.5))
 }
 
-// Posting is the effect of a term on a skill in 16 bits: the impact in 12 bits on a logarithmic scale, and the fields that hold the term in 4.
+// Posting is the effect of a term on a skill in 16 bits: the impact in 12 bits on a logarithmic scale, and
+// the fields that hold the term in 4.
 type Posting uint16
 
 const (

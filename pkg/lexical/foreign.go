@@ -9,8 +9,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// foreign cuts a unit with characters beyond ASCII: compatibility forms are composed (NFKC), words are cut by UAX #29, scripts that are written without
-// spaces give bigrams, and everything else is folded to lower case without its Latin accents.
+// foreign cuts a unit with characters beyond ASCII: compatibility forms are composed (NFKC), words are cut by
+// UAX #29, scripts that are written without spaces give bigrams, and everything else is folded to lower case
+// without its Latin accents.
 func (a *Analyzer) foreign(text []byte) {
 	text = norm.NFKC.Bytes(text)
 	var run []rune // adjoining characters of scripts without spaces
@@ -64,7 +65,8 @@ func (a *Analyzer) foreignWords(parts [][]byte) {
 	}
 }
 
-// bigrams adds a run of a script without spaces: every pair of neighbours, and every single character for queries of one character.
+// bigrams adds a run of a script without spaces: every pair of neighbours, and every single character for
+// queries of one character.
 func (a *Analyzer) bigrams(run []rune) {
 	if len(run) == 1 {
 		a.add([]byte(string(run)), Word)
@@ -78,14 +80,15 @@ func (a *Analyzer) bigrams(run []rune) {
 	}
 }
 
-// spaceless reports whether r belongs to a script that does not put spaces between words, or whose words are best matched by their syllables.
+// spaceless reports whether r belongs to a script that does not put spaces between words, or whose words are
+// best matched by their syllables.
 func spaceless(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 0x30FC // the long vowel mark of both kana
 }
 
-// Fold returns the form of s that is compared: NFKC, full case folding independent of any locale, and Latin, Greek and Cyrillic-free of accents
-// (é is e, İ and ı are i; й stays a letter of its own).
+// Fold returns the form of s that is compared: NFKC, full case folding independent of any locale, and Latin,
+// Greek and Cyrillic-free of accents (é is e, İ and ı are i; й stays a letter of its own).
 func Fold(s string) string {
 	s = cases.Fold().String(norm.NFKC.String(s))
 	out := make([]rune, 0, len(s))

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Group is what a query asks under one stem: the forms that the user wrote count in full, other forms of the stem for less.
+// Group is what a query asks under one stem: the forms that the user wrote count in full, other forms of the
+// stem for less.
 type Group struct {
 	Stem   string
 	Exact  []string // the forms in the query, in the order of appearance
@@ -18,8 +19,8 @@ type Query struct {
 	Key    string // the words joined by hyphens, for comparing with names
 }
 
-// ParseQuery cuts text into groups, in the order of their first appearance. Stop words are left out unless there is nothing else.
-// No sign in the text is an operator.
+// ParseQuery cuts text into groups, in the order of their first appearance. Stop words are left out unless
+// there is nothing else. No sign in the text is an operator.
 func ParseQuery(text string) Query {
 	a := NewAnalyzer()
 	b := queryBuilder{analyzer: a, at: map[string]int{}}
@@ -79,13 +80,14 @@ func (b *queryBuilder) dropStops() {
 // roleWeight is what an occurrence in a query counts by its role: a compound is first of all itself.
 var roleWeight = [...]float64{Word: 1, Part: 0.7, Joined: 1}
 
-// countWeight dampens repetition: a word that a long task text repeats is more of what it is about, but not that many times more.
+// countWeight dampens repetition: a word that a long task text repeats is more of what it is about, but not
+// that many times more.
 func countWeight(n float64) float64 { return n * (queryK + 1) / (n + queryK) }
 
 const queryK = 3
 
-// Key returns the form in which names are compared with each other and with a query: folded, every run of anything that is neither a letter, a digit
-// nor one of + and # turned into one hyphen.
+// Key returns the form in which names are compared with each other and with a query: folded, every run of
+// anything that is neither a letter, a digit nor one of + and # turned into one hyphen.
 func Key(s string) string {
 	var b strings.Builder
 	gap := false

@@ -7,10 +7,12 @@ type unit struct {
 	plain bool // one word of ASCII letters and digits without an inner capital
 }
 
-// nextUnit returns the first unit at or after position i of text and the position behind it; ok is false at the end of the text.
+// nextUnit returns the first unit at or after position i of text and the position behind it; ok is false at
+// the end of the text.
 //
-// ASCII text is cut here by table: letters and digits, with a single connector (- _ . ' +) allowed between two of them, and the endings "++" and "#".
-// A unit that touches a byte above 0x7F runs to the next ASCII byte that is neither a letter, a digit nor a connector, and is cut up by [Analyzer.foreign].
+// ASCII text is cut here by table: letters and digits, with a single connector (- _ . ' +) allowed between
+// two of them, and the endings "++" and "#". A unit that touches a byte above 0x7F runs to the next ASCII
+// byte that is neither a letter, a digit nor a connector, and is cut up by [Analyzer.foreign].
 func nextUnit(text []byte, i int) (u unit, next int, ok bool) {
 	for i < len(text) && class[text[i]] < classWord {
 		i++
@@ -39,7 +41,8 @@ func nextUnit(text []byte, i int) (u unit, next int, ok bool) {
 	return u, i, true
 }
 
-// languageSuffix takes the ending of names such as c++, c# and f# into the unit that ends at i: a short word only, and nothing wordlike behind it.
+// languageSuffix takes the ending of names such as c++, c# and f# into the unit that ends at i: a short word
+// only, and nothing wordlike behind it.
 func languageSuffix(text []byte, start, i int) int {
 	if i-start > 3 {
 		return i

@@ -5,7 +5,8 @@ import (
 	"unicode"
 )
 
-// StopWord reports whether a folded form says so little that a query is better off without it: English function words and the polite padding of requests.
+// StopWord reports whether a folded form says so little that a query is better off without it: English
+// function words and the polite padding of requests.
 func StopWord(form string) bool {
 	_, ok := stopWords[form]
 	return ok

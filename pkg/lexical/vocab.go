@@ -5,9 +5,10 @@ import (
 	"math/bits"
 )
 
-// vocab numbers byte strings, from 0 on in the order of meeting: an open-addressing hash table over one run of bytes. It does what a map would, in a third of
-// the time and without an allocation for each word, and every word of every skill goes through it. A string of up to eight bytes, as most words are, is
-// compared in its slot.
+// vocab numbers byte strings, from 0 on in the order of meeting: an open-addressing hash table over one run
+// of bytes. It does what a map would, in a third of the time and without an allocation for each word, and
+// every word of every skill goes through it. A string of up to eight bytes, as most words are, is compared in
+// its slot.
 type vocab struct {
 	slots []slot   // a power of two, at most half full
 	ends  []uint32 // where each string ends in text

@@ -31,7 +31,7 @@ func secretsSent(m *match) (Severity, bool) {
 	if forbidden(m) {
 		return "", false
 	}
-	if m.in.kind == comment || containsAny(lower(m.text()), "seed phrase", "recovery phrase", "mnemonic") || everything().in(m.data[m.start:m.end]) {
+	if m.in.kind == comment || containsAny(lower(m.text()), "seed phrase", "recovery phrase", "mnemonic", "private key") || everything().in(m.data[m.start:m.end]) {
 		return Critical, true
 	}
 	return m.rule.severity, true

@@ -14,6 +14,7 @@ type combination struct {
 	near     int
 	block    bool // in prose, within one block of code
 	tight    bool // near counts in programs as well
+	far      int  // in a program, one step milder when further apart; 0 is never
 	folder   bool // may also be spread over the programs of a folder, one step milder
 	message  string
 }
@@ -57,12 +58,10 @@ func (s *scanner) together(c *combination) (off, soft int, ok bool) {
 		}
 		all, weak := true, m.soft
 		for _, group := range c.groups[1:] {
-			i := slices.IndexFunc(s.marks, func(o mark) bool {
-				return slices.Contains(group, o.rule.id) && (s.kind == code && !c.tight || s.close(c, m.off, o.off))
-			})
+			i := s.nearest(m, group, func(o mark) bool { return s.kind == code && !c.tight || s.close(c, m.off, o.off) })
 			all = all && i >= 0
 			if i >= 0 {
-				weak = max(weak, s.marks[i].soft)
+				weak = max(weak, s.marks[i].soft, s.apart(c, m.off, s.marks[i].off))
 			}
 		}
 		if all {
@@ -72,14 +71,34 @@ func (s *scanner) together(c *combination) (off, soft int, ok bool) {
 	return 0, 0, false
 }
 
+// nearest is the index of the mark of a group that lies nearest to m, or -1.
+func (s *scanner) nearest(m mark, group []string, fits func(mark) bool) int {
+	best := -1
+	for i, o := range s.marks {
+		if slices.Contains(group, o.rule.id) && fits(o) && (best < 0 || abs(o.off-m.off) < abs(s.marks[best].off-m.off)) {
+			best = i
+		}
+	}
+	return best
+}
+
+// apart is the step that a combination is milder for the distance of its parts in
+// a program.
+func (s *scanner) apart(c *combination, a, b int) int {
+	if c.far > 0 && s.kind == code && abs(a-b) > c.far {
+		return 1
+	}
+	return 0
+}
+
 // close reports whether two places of a text that is not a program belong
 // together.
 func (s *scanner) close(c *combination, a, b int) bool {
-	if !c.block || s.kind != prose {
-		return abs(a-b) <= c.near
+	if s.kind == prose && c.block {
+		in := s.regionAt(a)
+		return in.kind == fence && b >= in.start && b < in.end
 	}
-	in := s.regionAt(a)
-	return in.kind == fence && b >= in.start && b < in.end
+	return abs(a-b) <= c.near
 }
 
 func abs(n int) int { return max(n, -n) }

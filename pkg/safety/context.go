@@ -2,10 +2,11 @@ package safety
 
 import (
 	"bytes"
-	"path"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/openspace-dev/openspace/pkg/skill"
 )
 
 // isDefensive reports whether the skill's own title or description is about
@@ -14,7 +15,7 @@ import (
 // description.
 func isDefensive(texts []Text) bool {
 	for _, t := range texts {
-		if base := strings.ToLower(path.Base(t.Path)); t.Path == "" || base == "skill.md" {
+		if t.Path == "" || strings.EqualFold(t.Path, skill.FileName) {
 			about := head(t.Data)
 			n := aboutAttacks().count(about)
 			return n > 0 && n+aboutChecks().count(about) > 1

@@ -78,7 +78,10 @@ func (f *folder) visit(name string, d fs.DirEntry, err error) error {
 		f.skip(name, "the folder is too big, this and what follows was left out")
 		f.cut = true
 		return fs.SkipAll
-	case d.IsDir():
+	case strings.ContainsFunc(d.Name(), isZeroWidth):
+		f.findings = append(f.findings, fileFinding("odd-file-name", name, ""))
+	}
+	if d.IsDir() {
 		return f.enter(name, d)
 	}
 	if why := f.take(name, d); why != "" {

@@ -126,6 +126,21 @@ func TestDirLinks(t *testing.T) {
 	}
 }
 
+func TestDirOddNames(t *testing.T) {
+	for _, name := range []string{"invoice\u202etxt.sh", "a\u200bb.md", "d\u2066/x.md"} {
+		dir := t.TempDir()
+		write(t, dir, name, "x")
+		if f, ok := find(scanDir(t, dir), "odd-file-name"); !ok || !strings.HasPrefix(name, f.Path) {
+			t.Errorf("%q: want odd-file-name", name)
+		}
+	}
+	dir := t.TempDir()
+	write(t, dir, "日本語/é.md", "x")
+	if r := scanDir(t, dir); len(r.Findings) != 0 {
+		t.Errorf("got %v, want nothing", r.Findings)
+	}
+}
+
 func TestDirLimits(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "big.sh", strings.Repeat("# a comment of no interest at all\n", 250000)+dropper)

@@ -9,3 +9,6 @@ func Find(literals []string, data []byte) map[int][]string {
 	}
 	return found
 }
+
+// RulesVersion is the version that the cache knows.
+const RulesVersion = rulesVersion

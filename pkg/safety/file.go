@@ -9,11 +9,12 @@ import (
 
 // fileRules are found from a file as a whole.
 var fileRules = []RuleInfo{
-	{"not-scanned", FlagNotScanned, Medium, "was not read whole, so nothing is known of the rest"},
-	{"archive", FlagNotScanned, Low, "is an archive, which the scan does not look into"},
-	{"executable-binary", FlagExecution, Medium, "is a program without source"},
-	{"locked-archive", FlagExecution, High, "is an archive with a password: virus scanners cannot look into it"},
-	{"link-outside", FlagCredentials, High, "is a link that leaves the folder"},
+	{ID: "not-scanned", Flag: FlagNotScanned, Severity: Medium, Message: "was not read whole, so nothing is known of the rest"},
+	{ID: "archive", Flag: FlagNotScanned, Severity: Low, Message: "is an archive, which the scan does not look into"},
+	{ID: "executable-binary", Flag: FlagExecution, Severity: Medium, Message: "is a program without source"},
+	{ID: "locked-archive", Flag: FlagExecution, Severity: High, Message: "is an archive with a password: virus scanners cannot look into it"},
+	{ID: "odd-file-name", Flag: FlagHidden, Severity: High, Message: "has a file whose name hides characters or shows them in another order"},
+	{ID: "link-outside", Flag: FlagCredentials, Severity: High, Message: "is a link that leaves the folder"},
 }
 
 // fileFinding is the finding of one of the fileRules about a file as a whole.

@@ -17,7 +17,7 @@ func TestLabelled(t *testing.T) {
 	for dir, want := range map[string]struct {
 		verdict safety.Verdict
 		atLeast int
-	}{"block": {safety.Block, 81}, "warn": {safety.Warn, 20}, "clean": {safety.Allow, 36}} {
+	}{"block": {safety.Block, 159}, "warn": {safety.Warn, 53}, "clean": {safety.Allow, 67}} {
 		files, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
 		if err != nil || len(files) < want.atLeast {
 			t.Fatalf("testdata/%s: got %d files (%v), want at least %d", dir, len(files), err, want.atLeast)

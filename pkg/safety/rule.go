@@ -65,9 +65,10 @@ type match struct {
 // text is the matched part.
 func (m *match) text() string { return string(m.data[m.start:m.end]) }
 
-// originalLine is the line of the file that the match stands in.
-func (m *match) originalLine() string {
-	o := match{data: m.original, start: m.off, end: m.off}
+// clear is what the file says in clear at the place of a decoded text.
+func (m *match) clear() string {
+	end := min(len(m.original), m.off+2*len(m.data)+200)
+	o := match{data: m.original[:end], start: m.off, end: end}
 	return o.line(maxLine)
 }
 
@@ -84,26 +85,29 @@ func (m *match) line(limit int) string {
 }
 
 // RuleInfo describes a rule to people and to SARIF. Severity is the one the
-// rule starts from; a finding may be one or two steps milder or one harsher.
+// rule starts from; a finding may be one harsher, or milder when Words says that
+// the rule is about words that a text on attacks may quote. Message completes
+// the sentence "this skill …".
 type RuleInfo struct {
 	ID       string
 	Flag     string
 	Severity Severity
 	Message  string
+	Words    bool
 }
 
 // Rules lists the rules, sorted by id.
 func Rules() []RuleInfo {
-	infos := slices.Clone(fileRules)
+	infos := slices.Concat(fileRules, claimRules)
 	for _, table := range tables {
 		for i := range table {
 			if r := &table[i]; r.severity != "" {
-				infos = append(infos, RuleInfo{r.id, r.flag, r.severity, r.message})
+				infos = append(infos, RuleInfo{r.id, r.flag, r.severity, r.message, r.docs})
 			}
 		}
 	}
 	for _, c := range combinations {
-		infos = append(infos, RuleInfo{c.id, c.flag, c.severity, c.message})
+		infos = append(infos, RuleInfo{c.id, c.flag, c.severity, c.message, c.docs})
 	}
 	slices.SortStableFunc(infos, func(a, b RuleInfo) int { return strings.Compare(a.ID, b.ID) })
 	return slices.CompactFunc(infos, func(a, b RuleInfo) bool { return a.ID == b.ID })

@@ -4,7 +4,7 @@ package safety
 // expression is written \x60.
 var tables = [][]rule{
 	wordRules, shellRules, dropRules, exfilRules, secretRules, leakRules, injectRules, hideRules,
-	hiddenRules, persistRules, destroyRules, codeRules, signRules,
+	hiddenRules, persistRules, destroyRules, codeRules, flowRules, orderRules, remoteRules, signRules,
 }
 
 // wordRules are the flags of the Python system by their old names, without

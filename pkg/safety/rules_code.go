@@ -2,7 +2,9 @@ package safety
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
+	"sync"
 )
 
 // codeRules find program text that hides what it runs, or runs what others
@@ -69,9 +71,9 @@ var codeRules = []rule{
 	},
 	{
 		id: "evaluates-input", flag: FlagExecution, severity: Medium, place: inScript, docs: true, check: evalSeverity,
-		lits: []string{"eval(", "exec(", "eval (", "new function(", "exec ("},
+		lits: []string{"eval(", "exec(", "eval (", "new function(", "exec (", "eval $", "eval \"$"},
 		back: 30, ahead: 120,
-		expr:    `(?:^|[^.\w"'\x60])(?:eval|exec|new Function)\s*\(\s*(?:[a-z_][\w.]*\b|f["']|["'][^"'\n]*["']\s*[+%]|\x60[^\x60\n]*\$\{)[^\n]*`,
+		expr:    `\beval\s+["']?\$(?:[1-9@*]|\{?(?:input|cmd|command|user)\w*)|(?:^|[^.\w"'\x60])(?:eval|exec|new Function)\s*\(\s*(?:[a-z_][\w.]*\b|f["']|["'][^"'\n]*["']\s*[+%]|\x60[^\x60\n]*\$\{)[^\n]*`,
 		message: "runs a text that it is given as a program",
 	},
 	{
@@ -103,7 +105,7 @@ var codeRules = []rule{
 		id: "builtin-by-name", flag: FlagObfuscation, severity: High, docs: true,
 		lits: []string{"getattr(", "__import__", "globals()", "__builtins__", "require(", "process[", "globalthis[", "global[", "importlib", "constructor("},
 		back: 20, ahead: 120, place: inCode,
-		expr: `\bgetattr\s*\(\s*(?:__builtins__|builtins|__import__\([^)\n]*\)|os|subprocess|sys\.modules\[[^\]\n]*\])\s*,\s*["'](?:system|popen|exec|eval|call|run|environ|__import__)` +
+		expr: `\bgetattr\s*\(\s*(?:__builtins__|builtins|__import__\([^)\n]*\)|os|subprocess|sys\.modules\[[^\]\n]*\])\s*,\s*["'](?:system|popen|exec|eval|call|run|environ|__import__)["']` +
 			`|\b__import__\s*\(\s*["'](?:os|subprocess|socket|pty|base64|ctypes|marshal)["']\s*\)|\b__builtins__\s*(?:\[|\.__dict__)|globals\(\)\s*\[\s*["'](?:__builtins__|eval|exec)|(?:globalThis|global|window|process\.mainModule)\s*\[\s*["'](?:eval|require|Function|constructor|process)` +
 			`|\brequire\s*\(\s*(?:atob|Buffer\.from|\[[^\]\n]*\]\s*\.(?:join|map|reverse)|String\.|\w+\.split|["'][^"'\n]*["']\s*\+)|\]\s*\(\s*["'](?:child_process|fs|https?|os)["']\s*\)|constructor\.constructor\s*\(`,
 		message: "calls a function by a name it puts together, to pass unseen",
@@ -124,6 +126,43 @@ var codeRules = []rule{
 		message: "reaches for files outside its own folder",
 	},
 	{
+		id: "telling-host", flag: FlagExfiltration, severity: Medium, place: inCode, docs: true,
+		lits:    []string{"evil", "attacker", "malicious", "exfil", "hacker", "stealer", "c2.", "c2-", "malware"},
+		back:    60,
+		ahead:   60,
+		expr:    `https?://[\w.-]*(?:evil|attacker|malicious|exfil|hacker|stealer|malware|\bc2[.-])[\w.-]*`,
+		message: "names a host that calls itself an attacker's",
+	},
+	{
+		id: "prints-secrets", flag: FlagCredentials, severity: Medium, place: inScript, docs: true,
+		lits: []string{"os.environ", "process.env", "os.getenv"}, also: []string{"print(", "console.log", "echo", "logging.", "logger."},
+		back: 60, ahead: 60,
+		expr:    `(?:\bprint|console\.\w+|\blogg(?:er|ing)\.\w+)\([^\n]*(?:os\.environ\s*\)|process\.env\s*\)|(?:os\.(?:environ|getenv)\W{1,6}|process\.env\.)\w*(?:API_?KEY|TOKEN|SECRET|PASSWORD))`,
+		message: "prints keys, where the model and its logs read them",
+	},
+	{
+		id: "agent-settings", flag: FlagPersistence, severity: Medium, place: inScript, docs: true,
+		lits: []string{".claude/", ".openclaw/", ".clawdbot/", ".codex/", ".cursor/", "claude_desktop_config"},
+		back: 80, ahead: 120,
+		expr:    `(?:writeFile\w*|appendFile\w*|write_text|copyfile|shutil\.copy\w*|\bcp|>>?|\btee)\b?[^\n]*(?:\.(?:claude|openclaw|clawdbot|codex|cursor)/(?:settings|hooks|agents|mcp|config|openclaw\.json|clawdbot\.json|CLAUDE\.md)|claude_desktop_config)|open\([^\n]*(?:\.(?:claude|openclaw|clawdbot|codex|cursor)/(?:settings|hooks|mcp|config|openclaw\.json)|claude_desktop_config)[^\n]*,\s*["'][aw]`,
+		message: "changes the settings of an agent",
+	},
+	{
+		id: "bare-address", flag: FlagExecution, severity: Medium, place: inCode, docs: true, check: publicAddress,
+		lits:    []string{"http://1", "http://2", "http://3", "http://4", "http://5", "http://6", "http://7", "http://8", "http://9", "https://1", "https://2", "https://3", "https://4", "https://5", "https://6", "https://7", "https://8", "https://9"},
+		ahead:   16,
+		expr:    `https?://\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b`,
+		message: "talks to a machine without a name",
+	},
+	{
+		id: "says-so", flag: FlagExecution, severity: Medium, place: inCode, docs: true,
+		lits:    []string{"backdoor", "back door", "pwned", "后门", "exfiltrat", "malicious", "steal", "payload", "keylog"},
+		back:    20,
+		ahead:   40,
+		expr:    `\bback ?door\b|\bpwned\b|后门|(?:#|//)[^\n]*\b(?:exfiltrat\w+|malicious|steal(?:s|ing)?\s+(?:the\s+)?(?:user'?s?\s+)?(?:credentials?|tokens?|keys?|cookies|data|secrets?|passwords?))\b|\b(?:def|function)\s+\w*(?:exfiltrat|steal_?(?:cred|token|key|cookie|data|secret|pass|info|wallet|env)|backdoor|keylog)\w*`,
+		message: "says itself what it is for",
+	},
+	{
 		id: "trigger-phrase", flag: FlagExecution, severity: High, place: inScript,
 		lits: []string{"exec(", "eval(", "os.system", "subprocess", "execsync", "popen("},
 		back: 260, ahead: 60, check: secretWord,
@@ -134,14 +173,14 @@ var codeRules = []rule{
 		id: "time-bomb", flag: FlagObfuscation, severity: Medium, place: inScript, docs: true,
 		lits: []string{"datetime", "date.now", "time.time", "new date", "gethours", "date.today", "getmonth"},
 		back: 40, ahead: 160,
-		expr:    `(?:datetime\.(?:now|today|utcnow)\([^)\n]*\)|date\.today\(\)|\b(?:now|today)\b)\s*(?:>=?|<=?)\s*(?:datetime\.)?(?:datetime|date)\(\s*20\d\d|(?:Date\.now\(\)|time\.time\(\)|\bnow\b)\s*>=?\s*(?:new Date\(\s*["']?20\d\d|1[6-9]\d{8,11}\b|(?:\w*(?:TRIGGER|ACTIVAT|DETONAT|BOMB|START)\w*))|new Date\(\)\s*>=?\s*new Date\(\s*["']20\d\d`,
+		expr:    `(?:datetime\.(?:now|today|utcnow)\([^)\n]*\)|date\.today\(\)|\b(?:now|today)\b)\s*(?:>=?|<=?)\s*(?:datetime\.)?(?:datetime|date)\(\s*20\d\d|(?:Date\.now\(\)|time\.time\(\)|\bnow\b)\s*>=?\s*(?:new Date\(\s*["']?20\d\d|1[6-9]\d{8,11}\b|(?:\w*(?:TRIGGER|ACTIVAT|DETONAT|BOMB)\w*))|new Date\(\)\s*>=?\s*new Date\(\s*["']20\d\d`,
 		message: "does something else from a certain day on",
 	},
 	{
 		id: "looks-for-observers", flag: FlagObfuscation, severity: Medium, place: inScript, docs: true,
 		lits: []string{"/.dockerenv", "/proc/1/cgroup", "vmware", "virtualbox", "vbox", "sandbox", "isdebuggerpresent", "sys.gettrace", "cuckoo", "wireshark", "ci\"", "analysis"},
 		back: 60, ahead: 60,
-		expr:    `/\.dockerenv|/proc/1/cgroup|IsDebuggerPresent|sys\.gettrace\(\)|(?:hostname|gethostname\(\)|platform\.node\(\)|uname|environ|env)\b[^\n]*?(?:sandbox|vmware|virtualbox|\bvbox\b|cuckoo|analysis|malware|honeypot)|(?:sandbox|cuckoo|honeypot|is_?vm|is_?analysis)\w*\s*\(\s*\)\s*[:)]?\s*(?:\{|\n)?\s*(?:return|sys\.exit|process\.exit|exit)`,
+		expr:    `/\.dockerenv|/proc/1/cgroup|IsDebuggerPresent|(?:hostname|gethostname\(\)|platform\.node\(\)|uname|environ|env)\b[^\n]*?(?:sandbox|vmware|virtualbox|\bvbox\b|cuckoo|analysis|malware|honeypot)|(?:sandbox|cuckoo|honeypot|is_?vm|is_?analysis)\w*\s*\(\s*\)\s*[:)]?\s*(?:\{|\n)?\s*(?:return|sys\.exit|process\.exit|exit)`,
 		message: "behaves differently where it is watched",
 	},
 }
@@ -165,26 +204,29 @@ func pickleSeverity(m *match) (Severity, bool) {
 	text := lower(m.text())
 	switch {
 	case strings.Contains(text, "__reduce__"):
-		if containsAny(text, "os.system", "subprocess", "popen", "exec", "eval", "__import__") {
-			return Critical, true
-		}
-		return "", false
+		return Critical, reducesToProgram().MatchString(text)
+	case strings.HasPrefix(text, "yaml") && strings.Contains(text, "unsafe"):
+		return m.rule.severity, true
 	case strings.HasPrefix(text, "yaml") && containsAny(text, "safeloader", "safe_load", "baseloader", "fullloader"):
 		return "", false
 	case containsAny(text, "b64decode", "requests.", "urlopen", "fromhex", ".content", "recv("):
 		return Critical, true
-	case strings.HasPrefix(text, "yaml"):
+	case strings.HasPrefix(text, "yaml"), strings.Contains(text, ".load(") && !containsAny(text, "argv", "input", "request", "user"):
 		return Low, true
 	}
 	return m.rule.severity, true
 }
 
-// notInClear drops what the original line says in clear as well.
+var reducesToProgram = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`return\s*\(?\s*(?:os\.(?:system|popen)|subprocess\.\w+|eval|exec|builtins\.\w+|__import__)`)
+})
+
+// notInClear drops what the file says in clear as well.
 func notInClear(m *match) (Severity, bool) {
-	return m.rule.severity, !strings.Contains(lower(m.originalLine()), lower(m.text()))
+	return m.rule.severity, !strings.Contains(lower(m.clear()), lower(m.text()))
 }
 
-// splitInside keeps a name that the original line does not have in one piece.
+// splitInside keeps a name that the file does not have in one piece there.
 func splitInside(m *match) (Severity, bool) {
 	if m.via != "pieces" {
 		return "", false
@@ -206,7 +248,25 @@ func packed(m *match) (Severity, bool) {
 	return m.rule.severity, true
 }
 
-// secretWord drops the words that ordinary programs compare with.
+// publicAddress drops this machine, its network and well-known name servers.
+func publicAddress(m *match) (Severity, bool) {
+	text := m.text()
+	return m.rule.severity, hostClass(text) == hostShady && !containsAny(text, "//1.1.1.1", "//1.0.0.1", "//8.8.8.8", "//8.8.4.4", "//9.9.9.9", "//1.2.3.4")
+}
+
+// secretWord keeps the words that no ordinary program compares with.
 func secretWord(m *match) (Severity, bool) {
-	return m.rule.severity, !containsAny(m.text(), "__main__", "win32", "darwin", "linux", "--")
+	text := m.text()
+	open := strings.IndexAny(text, `"'`)
+	word, _, _ := strings.Cut(text[open+1:], text[open:open+1])
+	upper, odd := 0, 0
+	for i := range len(word) {
+		switch b := word[i]; {
+		case 'A' <= b && b <= 'Z':
+			upper++
+		case b != '_' && !('a' <= b && b <= 'z'):
+			odd++
+		}
+	}
+	return m.rule.severity, (upper >= 4 || odd >= 2) && !strings.HasPrefix(word, "--") && !strings.HasPrefix(word, "__")
 }

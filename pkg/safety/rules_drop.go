@@ -43,7 +43,7 @@ var dropRules = []rule{
 		lits:    []string{".exe", ".zip", ".rar", ".dmg", ".7z", ".msi", "releases/download"},
 		back:    200,
 		ahead:   80,
-		expr:    `\bdownload\b[^\n]*?(?:\.exe|\.zip|\.rar|\.7z|\.dmg|\.msi|\.pkg)\b|github\.com/[^\s)]+/releases/download/[^\s)]+\.(?:exe|zip|rar|7z|dmg|msi|pkg)\b`,
+		expr:    `\b(?:download|get|grab|fetch|obtain)\b[^\n]*?(?:\.exe|\.zip|\.rar|\.7z|\.dmg|\.msi|\.pkg)\b|github\.com/[^\s)]+/releases/download/[^\s)]+\.(?:exe|zip|rar|7z|dmg|msi|pkg)\b`,
 		message: "offers a program for download",
 	},
 	{

@@ -11,7 +11,7 @@ const (
 	// tunnels and drops lead to a machine or a file that nobody has to answer for.
 	tunnels = `(?:[\w-]+\.ngrok(?:-free)?\.(?:io|app|dev)|[\w-]+\.loca\.lt|[\w-]+\.serveo\.net|[\w-]+\.trycloudflare\.com|transfer\.sh|file\.io|0x0\.st|bashupload\.com|temp\.sh|gofile\.io|termbin\.com|paste\.rs|ix\.io|sprunge\.us|pastebin\.com/api|oshi\.at|catbox\.moe)`
 	// foreign are files with the secrets of other programs.
-	foreign  = `(?:\.ssh/(?:id_\w+|\*|config|identity)|\.ssh/?(?:["'\s)]|$)|\.aws/credentials|\.aws/?(?:["'\s)]|$)|\.gnupg|\.kube/config|\.docker/config\.json|\.netrc|\.git-credentials|\.npmrc|\.pypirc|application_default_credentials|gcloud/credentials|\.azure/|/etc/shadow|/etc/passwd|\.bash_history|\.zsh_history|\.password-store|Login Data|logins\.json|key4\.db|cookies\.sqlite|wallet\.dat|auth-profiles\.json|\.claude/\.credentials|\.clawdbot/\.env|\.openclaw/\.env|\.clawdbot/credentials|\.openclaw/credentials|keychain-db|login\.keychain)`
+	foreign  = `(?:\.ssh/(?:id_\w+|\*|config|identity)|\.ssh/?(?:["'\s)]|$)|\.aws/credentials|\.aws/?(?:["'\s)]|$)|\.gnupg|\.kube/config|\.docker/config\.json|\.netrc|\.git-credentials|\.npmrc|\.pypirc|application_default_credentials|gcloud/credentials|\.azure/|/etc/shadow|/etc/passwd|\.bash_history|\.zsh_history|\.password-store|Login Data|logins\.json|key4\.db|cookies\.sqlite|wallet\.dat|auth-profiles\.json|\.claude/\.credentials|gh/hosts\.yml|\.clawdbot/\.env|\.openclaw/\.env|\.clawdbot/credentials|\.openclaw/credentials|keychain-db|login\.keychain)`
 	secretly = `(?:api[ _-]?keys?|credentials?|secrets?|passwords?|private[ _-]keys?|ssh[ _-]keys?|(?:access|auth\w*|bearer|session|api|bot|oauth)[ _-]tokens?|environment variables?|env(?:ironment)?[ _]vars?|\.env\b|seed phrases?|recovery phrases?|mnemonics?|(?:session|browser|auth\w*) cookies?|key ?chain|\w*_(?:API_)?(?:KEY|TOKEN|SECRET)\b)`
 	personal = `(?:conversation|chat (?:history|logs?)|user(?:'s)? (?:messages?|prompts?|data|files?|inputs?|quer(?:y|ies))|session (?:data|transcripts?|logs?)|memory files?|MEMORY\.md|SOUL\.md|USER\.md|clipboard|browsing history|full context|system prompt|message history|transcripts?|source code|file contents?|document contents?)`
 	sendVerb = `(?:send(?:s|ing)?|upload(?:s|ing)?|post(?:s|ing)?|forward(?:s|ing)?|transmit(?:s|ting)?|submit(?:s|ting)?|shar(?:e|es|ing)|exfiltrat(?:e|es|ing)|deliver|e-?mail|leak|relay|beacon|report|output)`
@@ -43,7 +43,7 @@ var exfilRules = []rule{
 	},
 	{
 		id: "secret-file-sent", flag: FlagExfiltration, severity: Critical, docs: true, check: sentAway,
-		lits: []string{".ssh", ".aws", ".gnupg", ".kube/", ".docker/", ".netrc", ".git-credentials", ".npmrc", ".pypirc", "application_default", "gcloud/cred", ".azure/", "/etc/shadow", "/etc/passwd", "_history", "login data", "logins.json", "key4.db", "cookies.sqlite", "wallet.dat", "auth-profiles", ".credentials", ".clawdbot/", ".openclaw/", "keychain", ".password-store", ".env"},
+		lits: []string{".ssh", ".aws", ".gnupg", ".kube/", ".docker/", ".netrc", ".git-credentials", ".npmrc", ".pypirc", "application_default", "gcloud/cred", ".azure/", "/etc/shadow", "/etc/passwd", "_history", "login data", "logins.json", "key4.db", "cookies.sqlite", "wallet.dat", "auth-profiles", ".credentials", ".clawdbot/", ".openclaw/", "keychain", ".password-store", "gh/hosts.yml", ".env"},
 		also: []string{"curl", "wget", "nc ", "ncat", "socat", "netcat", "invoke-", "scp ", "iwr ", "irm ", "s_client"},
 		back: 2, ahead: 40, reach: 300,
 		expr:    foreign + `|\.env\b|\.(?:openclaw|clawdbot|moltbot)/`,
@@ -67,11 +67,18 @@ var exfilRules = []rule{
 		message: "sends a key in the body of a request, where a service that it is for does not expect it",
 	},
 	{
+		id: "machine-sent", flag: FlagExfiltration, severity: Medium, docs: true, place: inCode,
+		lits: []string{"$(whoami", "$(hostname", "$(id)", "$(uname", "$(ifconfig", "$(ip a", "os.gethostname", "$(ls "}, before: []string{"curl", "wget"},
+		back: 240, ahead: 20,
+		expr:    `\b(?:curl|wget)\s[^\n]*\$\((?:whoami|hostname|id\)|uname|ifconfig|ip a|ls )`,
+		message: "tells somebody which machine and user it runs on",
+	},
+	{
 		id: "key-in-body", flag: FlagExfiltration, severity: High, docs: true, place: inScript, check: notOAuth,
 		lits: []string{"process.env", "os.environ", "os.getenv", "env["},
 		also: []string{"body", "data", "json", "params", "send(", "write("},
 		back: 120, ahead: 60,
-		expr:    `\b(?:body|data|json|payload|params)\s*[:=][^\n]*?(?:process\.env\.\w*|os\.(?:environ|getenv)\W{1,6}\w*)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PRIVATE)\w*|\b(?:write|send|sendall)\(\s*(?:JSON\.stringify\(\s*)?(?:process\.env|os\.environ)\W`,
+		expr:    `\b(?:body|data|json|payload|params)\s*[:=][^\n]*?(?:process\.env\.\w*|os\.(?:environ|getenv)\W{1,6}\w*)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PRIVATE)\w*|\b(?:req|request|sock\w*|client|conn\w*|s|ws)\.(?:write|send|sendall)\(\s*(?:JSON\.stringify\(\s*)?(?:process\.env|os\.environ)\W`,
 		message: "sends a key in the body of a request, where a service that it is for does not expect it",
 	},
 	{
@@ -86,9 +93,9 @@ var exfilRules = []rule{
 	},
 	{
 		id: "image-exfiltration", flag: FlagExfiltration, severity: High, docs: true,
-		lits: []string{"](http", "]( http"}, before: []string{"!["},
+		lits: []string{"](http", "]( http", "src=\"http", "src='http"}, before: []string{"![", "<img"},
 		back: 80, ahead: 320,
-		expr:    `!\[[^\]\n]{0,80}\]\(\s*https?://[^)\s]*[?&=/](?:\{\{?|<|\$\{?|%7b|\[)[^)\s]{0,30}(?:data|secret|key|token|conversation|history|context|env|content|summary|message|prompt|password|base64|user_|encoded|answer)`,
+		expr:    `!\[[^\]\n]{0,80}\]\(\s*https?://[^)\s]*[?&=/](?:\{\{?|<|\$\{?|%7b|\[)[^)\s]{0,30}(?:data|secret|key|token|conversation|history|context|env|content|summary|message|prompt|password|base64|user_|encoded|answer)|<img\b[^>\n]*src\s*=\s*["']?https?://[^"'\n>]*[?&=/](?:\{\{?|\$\{?|%7b|\[)[^"'\n>]{0,30}(?:data|secret|key|token|conversation|history|context|env|content|summary|message|prompt|password|base64|answer)`,
 		message: "hides data of the conversation in the address of an image",
 	},
 	{
@@ -121,7 +128,7 @@ var exfilRules = []rule{
 		id: "collects-secrets", late: true, check: notForbidden,
 		lits: []string{"api key", "api_key", "credential", "secret", "password", "private key", "ssh key", "token", "environment var", "env var", "auth-profiles", ".env", "seed phrase", "mnemonic", "cookie"},
 		back: 100, ahead: 40,
-		expr:    `\b(?:gather|collect|list|compile|read|check|harvest|extract|scan|find|search|locate|look|include|grab|retrieve|dump|document|enumerate)(?:s|ing)?\b[^.\n]*?\b(?:all|any|available|current|every|your|existing|stored|the user'?s|environment)\b[^.\n]{0,50}?(?:` + secretly + `|auth-profiles)`,
+		expr:    `\b(?:gather|collect|list|compile|read|check|harvest|extract|scan|find|search|locate|look|include|grab|retrieve|dump|document|enumerate|print|output|show|display|log|export|capture|copy)(?:s|ing)?\b[^.\n]*?\b(?:all|any|available|current|every|your|existing|stored|the user'?s|environment)\b[^.\n]{0,50}?(?:` + secretly + `|auth-profiles)`,
 		message: "collects secrets",
 	},
 	{
@@ -138,10 +145,11 @@ var exfilRules = []rule{
 // sending matches a command line that hands a file of secrets to the network.
 var sending = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)` + foreign + `[^\n]*?\|[^\n]*?\b(?:curl|wget|nc|ncat|netcat|socat|openssl\s+s_client)\b` +
-		`|\b(?:curl|wget|invoke-\w+|iwr|irm)\b[^\n]*?(?:@["']?|\$\(\s*(?:cat|base64|<|tar|head|gzip)[^\n)]*?|\x60(?:cat|base64)[^\n]*?|\s(?:-T|--upload-file|--post-file)[ =]["']?|-infile\s+["']?)[^\s\n'"]*` + foreign +
-		`|\b(?:curl|wget)\b[^\n]*?(?:=@|\s@|"@|'@|\s-T\s|--upload-file[ =]|--post-file[ =])["']?[^\s\n'"]*\.env\b` +
+		`|(?:\b|\\[nt])(?:curl|wget|invoke-\w+|iwr|irm)\b[^\n]*?(?:@["']?|\$\([^\n)]*?(?:\bcat|\bbase64|<|\btar|\bhead|\bgzip)[^\n)]*?|\x60(?:cat|base64)[^\n]*?|\s(?:-T|--upload-file|--post-file)[ =]["']?|-infile\s+["']?)[^\s\n'"]*` + foreign +
+		`|\bcurl\b[^\n]*?\$\(\s*(?:cat|base64)\s+\S*\.(?:openclaw|clawdbot|moltbot)/[\w./-]*\s*\)` +
+		`|(?:\b|\\[nt])(?:curl|wget)\b[^\n]*?(?:=@|\s@|"@|'@|\s-T\s|--upload-file[ =]|--post-file[ =])["']?[^\s\n'"]*\.env\b` +
 		`|\b(?:cat|base64)\s+\S*\.(?:openclaw|clawdbot|moltbot)/\S*\s*\|\s*(?:base64[^|\n]*\|\s*)?(?:curl|nc|ncat|wget)\b` +
-		`|\b(?:curl|wget)\b[^\n]*?(?:=@|\s@|"@|'@|\s-T\s)["']?\S*\.(?:openclaw|clawdbot|moltbot)/` +
+		`|(?:\b|\\[nt])(?:curl|wget)\b[^\n]*?(?:=@|\s@|"@|'@|\s-T\s)["']?\S*\.(?:openclaw|clawdbot|moltbot)/` +
 		`|\b(?:cat|base64)\s[^\n|]*\.env\b[^\n]*\|[^\n]*\b(?:curl|nc|ncat|wget)\s` +
 		`|\b(?:nc|ncat|netcat)\s[^\n]*<\s*\S{0,60}` + foreign +
 		`|\bscp\s+(?:-\w\s+)*(?:-r\s+)?\S{0,40}` + foreign + `\S*\s+\S+@\S+:`)

@@ -80,6 +80,9 @@ func notRightToLeft(m *match) (Severity, bool) {
 // zeroWidthRun raises what cannot be an accident: long runs, or many places.
 func zeroWidthRun(m *match) (Severity, bool) {
 	text := m.data[m.start:m.end]
+	if utf8.RuneCount(text) >= 16 {
+		return Critical, true // enough for words in bits
+	}
 	if utf8.RuneCount(text) >= 6 {
 		return High, true
 	}

@@ -9,9 +9,10 @@ var injectRules = []rule{
 		lits:  []string{"ignore", "disregard", "forget", "override", "bypass", "discard", "supersede"},
 		after: []string{"instruction", "rule", "guideline", "prompt", "directive", "constraint", "restriction", "polic", "training", "programming", "protocol", "guard rail", "guardrail", "message", "context", "safety", "everything", "anything", "all you", "all that", "all above", "all before", "all previous", "all prior", "all i ", "all we "},
 		back:  2, ahead: 120,
-		expr: `\b(?:ignore|disregard|forget|override|bypass|discard|supersede)s?\s+(?:(?:all|any|every|each|of|the|my|your|these|those|other|and)\s+){0,4}(?:previous|previously|prior|above|earlier|preceding|system|original|safety|security|developer|initial|existing)\s+(?:(?:given|system|safety|user|and|or|security|developer|ethical|content)\s+){0,2}` + orders + `\b` +
+		expr: `\b(?:ignore|disregard|forget)\s+(?:(?:all|any|every|each|of|the|my|your|these|those|other|and)\s+){0,4}(?:previous|previously|prior|above|earlier|preceding|system|original|safety|security|developer|initial|existing)\s+(?:(?:given|system|safety|user|and|or|security|developer|ethical|content)\s+){0,2}` + orders + `\b` +
+			`|\b(?:override|bypass|discard|supersede)s?\s+(?:(?:all|any|every|of|the|my|your|these|those|and)\s+){0,4}(?:previous|prior|above|earlier|preceding|system|original|safety|security|developer|initial|existing)\s+(?:(?:given|system|safety|user|and|or|security|developer|ethical|content)\s+){0,2}(?:instructions?|prompts?|directives?|guidelines?|guard ?rails?|restrictions?|training|programming)\b` +
 			`|\b(?:ignore|disregard|forget|bypass|override)\s+(?:all\s+|any\s+)?(?:of\s+)?your\s+(?:\w+\s+){0,2}?(?:instructions?|guidelines?|rules|programming|training|restrictions|safety\b|prompt|polic)` +
-			`|\b(?:forget|disregard|ignore)\s+(?:everything|anything|all)\s+(?:you|that|above|before|previous|prior|i |we )`,
+			`|\b(?:forget|disregard|ignore)\s+(?:everything|anything|all)\s+(?:you(?:'ve| have| were| know| learned)|above|before|previously|prior|that (?:was|you|came))`,
 		message: "tells the model to drop the instructions it works under",
 	},
 	{
@@ -77,9 +78,9 @@ var injectRules = []rule{
 	},
 	{
 		id: "deceives-user", flag: FlagInjection, severity: High, docs: true, check: notForbidden,
-		lits: []string{"lie to", "mislead", "deceive", "trick the", "pretend that", "pretend it", "pretend the", "pretend everything", "everything is fine", "everything is normal", "everything was fine", "no matter what actually"},
+		lits: []string{"lie to", "mislead", "deceive", "trick the", "pretend that", "pretend it", "pretend the", "pretend everything", "everything is fine", "everything is normal", "everything was fine", "everything went", "it went well", "all went well", "it worked", "it succeeded"},
 		back: 60, ahead: 60,
-		expr:    `\b(?:lie to|mislead|deceive|trick)\s+(?:the )?(?:user|human|owner|victim)s?\b|\bpretend (?:that )?(?:it|this|the \w+|everything) (?:succeeded|worked|failed|is fine|was fine|did not|didn't|never happened)|\btell (?:the )?(?:user|human|owner)s? (?:that )?(?:everything|it|all) (?:is|was|went) (?:fine|normal|ok|well)`,
+		expr:    `\b(?:lie to|mislead|deceive|trick)\s+(?:the )?(?:user|human|owner|victim)s?\b|\bpretend (?:that )?(?:it|this|the \w+|everything) (?:succeeded|worked|failed|is fine|was fine|did not|didn't|never happened)|\btell (?:the )?(?:user|human|owner)s? (?:that )?(?:everything|it|all) (?:is|was|went) (?:fine|normal|ok|well)\b|\bif [^.\n]{0,60}\bfails?\b[^.\n]{0,30}\b(?:tell|say|report)\b[^.\n]{0,40}\b(?:it worked|it succeeded|success)`,
 		message: "tells the model to deceive its user",
 	},
 	{
@@ -98,18 +99,40 @@ var injectRules = []rule{
 		message: "spreads to other agents or skills",
 	},
 	{
+		id: "acts-unasked", flag: FlagInjection, severity: Medium, docs: true, check: notForbiddenBefore,
+		lits: []string{"without asking", "without confirm", "without user confirm", "without user approv", "without approval", "without permission", "without prompting", "without requiring", "do not ask for", "don't ask for", "never ask for", "skip confirmation", "no confirmation"},
+		back: 90, ahead: 60,
+		expr:    `\b(?:delete|remove|overwrite|execute|install|purchase|buy|transfer|send money|deploy|push|modify|drop|wipe|pay)\w{0,3}\b[^.\n]{0,60}?\b(?:without (?:first )?(?:asking|confirm\w*|prompting|requiring|(?:the )?user(?:'s)? (?:confirm\w*|approval|permission)|approval|permission)|(?:do not|don['’]t|never) ask for (?:confirmation|permission|approval)|skip(?:ping)? confirmation|no confirmation)\b`,
+		message: "changes or spends something without asking",
+	},
+	{
+		id: "asks-for-personal-data", flag: FlagCredentials, severity: Medium, docs: true, check: notForbidden,
+		lits: []string{"credit card", "cvv", "social security", "bank account", "login credentials", "passport number", "online banking"},
+		back: 80, ahead: 20,
+		expr:    `\b(?:enter|provide|send|give|share|type|paste|submit|ask(?: the)? (?:user|human)s?(?: for| to)?|collect|request)\b[^.\n]{0,50}?\b(?:credit card (?:number|details)|cvv|social security number|bank account (?:number|details|credentials)|online banking|login credentials|passport number)\b`,
+		message: "asks for bank, card or identity data",
+	},
+	{
+		id: "claims-endorsement", flag: FlagInjection, severity: Medium, docs: true,
+		lits:    []string{"anthropic", "claude", "openai", "clawhub", "openclaw"},
+		back:    40,
+		ahead:   40,
+		expr:    `\b(?:verified|certified|endorsed|approved|recommended|trusted)\s+by\s+(?:anthropic|openai|claude|clawhub|openclaw|google|microsoft)\b|\bofficial(?:ly)?\s+(?:anthropic|openai|claude)\s+(?:skill|tool|plugin|extension)\b`,
+		message: "claims to be endorsed",
+	},
+	{
 		id: "applies-to-all", flag: FlagInjection, severity: Medium, docs: true, check: notForbidden,
 		lits:   []string{"any request", "every request", "all requests", "every message", "every question", "any question", "every task", "any task", "all tasks", "every conversation", "every user"},
 		before: []string{"always", "must", "use this", "invoke this", "call this", "activate", "automatically"},
 		back:   80, ahead: 10,
-		expr:    `\b(?:always|must|automatically)\s+(?:be\s+)?(?:use|used|invoke|invoked|call|called|load|loaded|activate|activated|run)\b[^.\n]{0,40}?\b(?:for|on|before|with)\s+(?:any|every|all)\s+(?:user\s+)?(?:requests?|messages?|questions?|tasks?|conversations?)\b`,
+		expr:    `\b(?:always|must|automatically)\s+(?:be\s+)?(?:use|used|invoke|invoked|call|called|load|loaded|activate|activated|run)\b[^.\n]{0,40}?\b(?:for|on|before|with)\s+(?:any|every|all)\s+(?:user\s+)?(?:requests?|messages?|questions?|tasks?|conversations?)\b|\b(?:use|invoke|activate|select|choose|prefer)\s+this\s+(?:skill\s+)?for\s+(?:any|every|all)\s+(?:\w+\s+)?(?:requests?|messages?|questions?|tasks?|conversations?|purposes?)\b|\b(?:use|choose|prefer)\s+this\s+(?:skill\s+)?(?:for everything|instead of (?:all|any) other)`,
 		message: "wants to be used for everything",
 	},
 	{
 		id: "takes-precedence", flag: FlagInjection, severity: Medium, docs: true, check: notForbidden,
 		lits: []string{"precedence over", "priority over", "overrides all", "override all", "supersede", "for every request", "for every message", "every response", "every conversation", "all conversations", "other skills", "other tools", "before any other", "instead of the built", "regardless of what the user", "regardless of user", "before responding"},
 		back: 80, ahead: 80,
-		expr: `\b(?:takes?|has|have|with)\s+(?:\w+\s+){0,2}?(?:precedence|priority)\s+over\s+(?:all|any|every|the user|user|system|other|previous|existing)\b[^.\n]{0,40}` +
+		expr: `\b(?:takes?|has|have|with)\s+(?:\w+\s+){0,2}?(?:precedence|priority)\s+over\s+(?:all|any|every(?:thing)?|anything|the user|user|system|other|previous|existing)\b[^.\n]{0,40}` +
 			`|\b(?:overrides?|supersedes?)\s+all\s+(?:other|previous|prior|existing|user|system)\s+(?:\w+\s+)?(?:instructions?|rules?|prompts?|skills?|tools?|polic|directives?)` +
 			`|\b(?:never|do not|don['’]t)\s+use\s+(?:any\s+)?other\s+(?:skills?|tools?)\b|\bignore (?:all )?other (?:skills?|tools?)\b` +
 			`|\balways\s+(?:use|call|invoke|run|load|activate)\s+this\s+(?:skill|tool)\s+(?:first|before|instead|for (?:every|all|any))` +
@@ -136,7 +159,7 @@ var injectRules = []rule{
 		lits: []string{"confirmation", "permission", "approval", "consent", "confirm", "asking"},
 		also: []string{"never", "not ", "n't ", "n’t ", "without", "no need", "skip", "bypass"},
 		back: 80, ahead: 20,
-		expr:    `\b(?:never|do not|don['’]t|without|no need to|skip|bypass)\s+(?:\w+\s+){0,2}?(?:ask\w*|wait\w*|request\w*|requir\w*|prompt\w*|seek\w*|needing)?\s*(?:\w+\s+){0,3}?(?:confirmation|permission|approval|consent)\b|\bwithout (?:first )?(?:asking|confirming|prompting)\b`,
+		expr:    `\b(?:never|do not|don['’]t|without|no need to|skip|bypass)\s+(?:\w+\s+){0,2}?(?:ask\w*|wait\w*|request\w*|requir\w*|prompt\w*|seek\w*|needing)?\s*(?:[\w'’]+\s+){0,3}?(?:confirmation|permission|approval|consent)\b|\bwithout (?:first )?(?:asking|confirming|prompting)\b|\b(?:no need to|do not|don['’]t|never) (?:ask|bother) (?:the |your )?(?:user|human|owner)`,
 		message: "acts without asking",
 	},
 	{

@@ -14,12 +14,19 @@ const (
 // leakRules find secrets that somebody left in a skill.
 var leakRules = []rule{
 	{
-		id: "leaked-key", flag: FlagCredentials, severity: Medium, check: notSample,
+		id: "leaked-key", flag: FlagCredentials, severity: Medium, check: liveKey,
 		lits:    []string{"akia", "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "sk-ant-", "sk-proj-", " sk-", "\"sk-", "'sk-", "=sk-", "`sk-", ":sk-", "sk_live_", "rk_live_", "xoxb-", "xoxp-", "xoxa-", "xoxs-", "xapp-", "aiza", "glpat-", "npm_", "hf_", "\"sg.", "'sg.", "=sg.", " sg."},
 		ahead:   140,
 		exact:   true,
 		expr:    keyShapes,
 		message: "contains what looks like a live key of a service",
+	},
+	{
+		id: "password-in-address", flag: FlagCredentials, severity: Medium, place: inScript, check: realAddress,
+		lits:    []string{"postgres", "mysql://", "mongodb", "redis://", "amqp://"},
+		ahead:   160,
+		expr:    `\b(?:postgres(?:ql)?|mysql|mongodb(?:\+srv)?|redis|amqp)://[^\s:@/"'$\{<]+:[^\s:@/"'$\{<]{6,}@[\w.-]+`,
+		message: "has a password in an address",
 	},
 	{
 		id: "leaked-private-key", flag: FlagCredentials, severity: High, docs: true,
@@ -35,6 +42,22 @@ var leakRules = []rule{
 		expr:    `\b\w*(?:password|passwd|pwd|secret|api_?key|token|access_key)\w*["']?\s*[:=]\s*["'][^"'\s$\{\}<>()]{8,100}["']`,
 		message: "has a password or key written into the program",
 	},
+}
+
+// liveKey drops keys that are there to be replaced. In a program even the sample
+// keys of a provider's manual count: a reader cannot know.
+func liveKey(m *match) (Severity, bool) {
+	text := m.text()
+	if strings.HasSuffix(text, "EXAMPLE") && kindOf(Text{Path: m.path, Data: m.data}) == code {
+		return m.rule.severity, true
+	}
+	return notSample(m)
+}
+
+// realAddress drops samples and databases of this machine.
+func realAddress(m *match) (Severity, bool) {
+	text := lower(m.text())
+	return m.rule.severity, !containsAny(text, "localhost", "127.0.0.1", "user:password", "user:pass", ":password@", "example", "@db", "@postgres", "@redis", "@mysql")
 }
 
 // realPassword drops values that are names, addresses or there to be replaced.

@@ -90,7 +90,7 @@ func literalKey(m *match) (Severity, bool) {
 
 var (
 	busy = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(curl|wget|nohup|base64|ncat?|python[\d.]* -c|/dev/tcp|setsid|disown|iex|downloadstring)\b|/tmp/\.|/var/tmp/\.|alias (sudo|ls|git|ssh|curl|npm|claude|su)=|&\s*["']?\s*(>>|$)`)
+		return regexp.MustCompile(`(?i)\b(curl|wget|nohup|base64|ncat?|python[\d.]* -c|/dev/tcp|setsid|disown|iex|downloadstring)\b|/tmp/\.|/var/tmp/\.|%appdata%|%temp%|alias (sudo|ls|git|ssh|curl|npm|claude|su)=|&\s*["']?\s*(>>|$)`)
 	})
 	fetching = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(curl|wget)\b[^\n]*\|\s*(ba|z)?sh|base64\s+-(d|D)|/dev/tcp|\bnc\s+-`)

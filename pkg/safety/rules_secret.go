@@ -1,6 +1,9 @@
 package safety
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // secretRules find the reading of secrets that belong to others.
 var secretRules = []rule{
@@ -29,21 +32,29 @@ var secretRules = []rule{
 		id: "secret-file-read", flag: FlagCredentials, severity: Medium, docs: true,
 		lits: []string{".netrc", ".git-credentials", ".docker/config", ".npmrc", ".pypirc", ".gnupg", "/etc/shadow", "_history", ".password-store", "auth-profiles", ".claude/.cred", ".codex/auth", "gh/hosts.yml"},
 		back: 80, ahead: 60,
-		expr:    `\b(?:cat|cp|tar|zip|base64|type|less|head|strings|open|read\w*|readFile\w*|get-content|copy\w*|grep)\b[^\n]*?(?:\.netrc|\.git-credentials|\.docker/config\.json|\.npmrc|\.pypirc|\.gnupg|/etc/shadow|\.(?:bash|zsh)_history|\.password-store|auth-profiles\.json|\.claude/\.credentials|\.codex/auth\.json|gh/hosts\.yml)`,
+		expr:    `\b(?:cat|cp|tar|zip|base64|type|less|head|strings|open|read\w*|readFile\w*|get-content|copy\w*|grep)\b[^\n]*?(?:\.git-credentials|\.npmrc|\.gnupg|/etc/shadow|\.(?:bash|zsh)_history|\.password-store|auth-profiles\.json|\.claude/\.credentials|\.codex/auth\.json|gh/hosts\.yml)`,
 		message: "reads a file in which other programs keep secrets",
 	},
 	{
-		id: "secret-path", flag: FlagCredentials, severity: Low, place: inScript,
-		lits: []string{".ssh", ".aws", ".gnupg", ".kube", ".docker/config", ".netrc", ".git-credentials", ".npmrc", ".pypirc", "auth-profiles", ".clawdbot", ".openclaw", ".claude/.cred", "/etc/shadow", "/etc/passwd", "keychain", ".azure", "gcloud", ".config/gh"},
+		id: "secret-path", flag: FlagCredentials, severity: Low, place: inScript, check: notConfig,
+		lits: []string{".ssh", ".aws", ".gnupg", ".netrc", ".git-credentials", ".npmrc", ".pypirc", "auth-profiles", ".clawdbot", ".openclaw", ".claude/.cred", "/etc/shadow", "login.keychain", "application_default", "gh/hosts.yml"},
 		back: 3, ahead: 40,
-		expr:    `\.ssh\b|\.aws\b|\.gnupg\b|\.kube\b|\.docker/config|\.netrc\b|\.git-credentials|\.npmrc\b|\.pypirc\b|auth-profiles|\.(?:clawdbot|openclaw)/(?:\.env|credentials|clawdbot\.json|openclaw\.json)|\.claude/\.credentials|/etc/shadow|/etc/passwd|login\.keychain|\.azure\b|gcloud/(?:credentials|application_default)|\.config/gh\b`,
+		expr:    `\.ssh\b(?:/[\w*]+)?|\.aws\b(?:/\w+)?|\.gnupg\b|\.git-credentials|\.npmrc\b|auth-profiles|\.(?:clawdbot|openclaw)/(?:\.env|credentials|clawdbot\.json|openclaw\.json)|\.(?:clawdbot|openclaw)["']\s*,\s*["'](?:\.env|credentials|clawdbot\.json|openclaw\.json)|\.claude/\.credentials|/etc/shadow|login\.keychain|application_default_credentials|gh/hosts\.yml`,
 		message: "names a place where other programs keep secrets",
 	},
 	{
+		id: "config-path", place: inScript,
+		lits:    []string{".kube", ".docker/config", ".azure", "gcloud", ".config/gh", ".netrc", ".pypirc", "/etc/passwd", ".bash_history", ".zsh_history", ".mozilla", "keychain", "solana/id.json"},
+		back:    3,
+		ahead:   20,
+		expr:    `\.kube\b|\.netrc\b|\.pypirc\b|\.docker/config|\.azure\b|gcloud/(?:credentials|access_tokens)|\.config/gh\b|/etc/passwd|\.(?:bash|zsh)_history|\.mozilla\b|solana/id\.json|\bkeychain`,
+		message: "names a place where other programs keep settings",
+	},
+	{
 		id: "browser-data", flag: FlagCredentials, severity: High, docs: true,
-		lits: []string{"login data", "cookies.sqlite", "logins.json", "key4.db", "safe storage", "cryptunprotectdata", "local extension settings", "local state", "default/cookies", `default\cookies`, "network/cookies", "web data", "binarycookies", "browser_cookie3"},
+		lits: []string{"login data", "cookies.sqlite", "logins.json", "key4.db", "safe storage", "cryptunprotectdata", "local extension settings", "local state", "default/cookies", `default\cookies`, "network/cookies", "web data", "binarycookies", "browser_cookie3", "find-generic-password"},
 		back: 120, ahead: 60,
-		expr:    `\b(?:chrome|chromium|brave|edge|opera|vivaldi|user data|default|profile \d)\b[^\n]*?\b(?:login data|web data|cookies\b(?:["'\s)]|$)|local state|local extension settings)|\blogin data\b["']|cookies\.sqlite|logins\.json|\bkey4\.db|(?:chrome|brave|edge|chromium) safe storage|cryptunprotectdata|Cookies\.binarycookies|\bbrowser_cookie3\b`,
+		expr:    `\b(?:chrome|chromium|brave|edge|opera|vivaldi|user data|default|profile \d)\b[^\n]*?\b(?:login data|web data|cookies\b(?:["'\s)]|$)|local state|local extension settings)|\blogin data\b["']|cookies\.sqlite|logins\.json|\bkey4\.db|(?:chrome|brave|edge|chromium) safe storage|cryptunprotectdata|find-generic-password[^\n]*(?:chrome|brave|edge|safari|firefox|exodus|metamask)|Cookies\.binarycookies|\bbrowser_cookie3\b`,
 		message: "reads passwords or cookies of a browser",
 	},
 	{
@@ -100,6 +111,15 @@ var secretRules = []rule{
 		expr:    `(?:pyperclip\.paste\(|clipboard\.read\w*\(|pbpaste|xclip\s+-o)(?s:.{0,600}?)(?:0x\[a-f|bc1|\[13\]\[|wallet|address)(?s:.{0,300}?)(?:pyperclip\.copy\(|clipboard\.write\w*\(|pbcopy)`,
 		message: "replaces addresses in the clipboard",
 	},
+}
+
+// notConfig drops the files beside the secrets that are none.
+func notConfig(m *match) (Severity, bool) {
+	if m.start > 0 && isWord(m.data[m.start-1]) && m.data[m.start] == '.' {
+		return "", false // docs.aws.…
+	}
+	text := lower(m.text())
+	return m.rule.severity, !strings.HasSuffix(text, ".ssh/config") && !strings.HasSuffix(text, ".ssh/known_hosts") && !strings.HasSuffix(text, ".aws/config") && !strings.HasSuffix(text, ".ssh/deploy_key")
 }
 
 // notInStore drops the address of a wallet in the shop for browser extensions.

@@ -11,7 +11,7 @@ import (
 // from it.
 const (
 	toShell  = `\|\s*(?:sudo\s+(?:-\S+\s+|\w+=\S+\s+)*)?(?:/usr/bin/env\s+|/(?:usr/)?bin/|env\s+)?(?:(?:ba|z|da|k|c|tc|fi|a)?sh\b(?:[^.\w/-]|\s|$)|(?:ba|z|da|k)?sh\s+-|(?:python[\d.]*|node|perl|ruby|php|osascript|deno|bun)\s*(?:-\s*)?(?:$|[\n;&)"'\x60]))`
-	fetchers = `\b(?:curl|wget|fetch|aria2c|lwp-request|httpie)(?:\.exe)?\s`
+	fetchers = `(?:\b|\\[nt])(?:curl|wget|fetch|aria2c|lwp-request|httpie)(?:\.exe)?\s`
 	unbase   = `(?:base64\s+(?:-d\b|-di\b|--decode|-D\b)|openssl\s+(?:enc\s+-base64|base64|enc)\s[^\n|]*-d\b|xxd\s+(?:-p\s+-r|-r(?:\s+-p|p)?)\b|gunzip\s+-c|gzip\s+-dc?|python[\d.]*\s+-m\s+base64\s+-d)`
 )
 
@@ -59,7 +59,7 @@ var shellRules = []rule{
 		message: "starts PowerShell without a window",
 	},
 	{
-		id: "windows-loader", flag: FlagExecution, severity: High, docs: true,
+		id: "windows-loader", flag: FlagExecution, severity: High, docs: true, check: loaderHost,
 		lits: []string{"mshta", "certutil", "bitsadmin", "regsvr32", "rundll32"},
 		back: 2, ahead: 120,
 		expr:    `\b(?:mshta(?:\.exe)?\s+["']?(?:https?:|javascript:|vbscript:)|certutil(?:\.exe)?\s[^\n]*-urlcache|bitsadmin\s[^\n]*/transfer|regsvr32\s[^\n]*/i:https?:|rundll32\s[^\n]*(?:javascript:|https?:))`,
@@ -199,7 +199,7 @@ func runsBlob(m *match) (Severity, bool) {
 // byHost judges a download by where it comes from. In a program nobody reads
 // the command before it runs.
 func byHost(m *match) (Severity, bool) {
-	switch hostClass(m.text()) {
+	switch hostClass(lastFetch(m.text())) {
 	case hostTrusted, hostLocal, hostNone:
 		return Low, true
 	case hostPlain:
@@ -212,6 +212,23 @@ func byHost(m *match) (Severity, bool) {
 		m.soft = true
 		return Critical, true
 	case hostShady:
+		return Critical, true
+	}
+	return m.rule.severity, true
+}
+
+// lastFetch is a command line from its last download on.
+func lastFetch(text string) string {
+	low, at := lower(text), 0
+	for _, name := range []string{"curl ", "wget ", "irm ", "iwr ", "fetch ", "invoke-webrequest", "invoke-restmethod"} {
+		at = max(at, strings.LastIndex(low, name))
+	}
+	return text[at:]
+}
+
+// loaderHost is for programs that only malware loads from anywhere.
+func loaderHost(m *match) (Severity, bool) {
+	if hostClass(m.line(300)) == hostShady {
 		return Critical, true
 	}
 	return m.rule.severity, true

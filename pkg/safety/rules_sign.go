@@ -1,20 +1,22 @@
 package safety
 
+import "strings"
+
 // signRules are halves: nothing by themselves, something together.
 var signRules = []rule{
 	{
 		id: "sends", late: true, check: notLocal,
-		lits: []string{"requests.post", "requests.put", "httpx.post", "httpx.put", "session.post", "urlopen", "urllib.request", "http.client", "https.request", "http.request", "axios.post", "axios.put", "fetch(", "xmlhttprequest", "sendbeacon", "websocket", "smtplib", "ftplib", "paramiko", "aiohttp", ".sendall(", "create_connection", "net.connect", "createconnection", "curl ", "\"curl\"", "'curl'", "wget ", "nc ", ".connect((", "invoke-restmethod", "invoke-webrequest", "got.post", "http.post", "net.http", "socket.socket", "requests.request", "axios(", "gethostbyname", "requests.get", "dns."},
+		lits: []string{"requests.post", "requests.put", "httpx.post", "httpx.put", "session.post", "urlopen", "urllib.request", "http.client", "https.request", "http.request", "axios.post", "axios.put", "fetch(", "xmlhttprequest", "sendbeacon", "websocket", "smtplib", "ftplib", "paramiko", "aiohttp", ".sendall(", "create_connection", "net.connect", "createconnection", "curl ", "\"curl\"", "'curl'", "wget ", "nc ", ".connect((", "invoke-restmethod", "invoke-webrequest", "got.post", "http.post", "http.newrequest", "net.dial", "net::http", "curl_exec", "net.http", "socket.socket", "requests.request", "axios(", "requests.get"},
 		back: 4, ahead: 260,
-		expr: `\b(?:requests|httpx|session|client)\.(?:post|put|request)\s*\([^\n]*|\brequests\.get\s*\([^\n]*?(?:params\s*=|\{)[^\n]*|\burlopen\s*\([^\n]*|\burllib\.request\.Request\s*\([^\n]*|\bhttp\.client\.HTTPS?Connection\s*\([^\n]*|\bhttps?\.request\s*\([^\n]*|\baxios(?:\.(?:post|put))?\s*\([^\n]*|\bfetch\s*\([^\n]*(?:\n[^\n]*){0,3}?method\s*:\s*["'](?:POST|PUT)|\bfetch\s*\(\s*(?:\x60[^\x60\n]*\$\{|["'][^"'\n]*["']\s*\+)[^\n]*|new XMLHttpRequest|sendBeacon\s*\([^\n]*|new WebSocket\s*\([^\n]*|smtplib\.SMTP\w*\([^\n]*|ftplib\.FTP[^\n]*|\.sendall\s*\(|create_connection\s*\([^\n]*|net\.(?:connect|createConnection)\s*\([^\n]*|got\.post\s*\([^\n]*|aiohttp\.ClientSession|socket\.gethostbyname\([^\n]*` +
-			`|["']curl["']\s*,[^\n]*["'](?:-d|--data[\w-]*|-F|--form|-T|--upload-file)["']|\.connect\(\s*\(\s*["'][^\n]*|\bcurl\s[^\n]*?(?:\s-d\b|\s--data|\s-F\b|\s--form|\s-T\b|--upload-file|-X\s*["']?(?:POST|PUT))[^\n]*|\bwget\s[^\n]*--post-(?:data|file)[^\n]*|\b(?:nc|ncat)\s+(?:-\w+\s+)*[\w.-]+\.\w+\s+\d+|invoke-(?:restmethod|webrequest)[^\n]*-method\s+["']?post[^\n]*`,
+		expr: `\b(?:requests|httpx|session|client)\.(?:post|put|request)\s*\([^\n]*|\brequests\.get\s*\([^\n]*?(?:params\s*=|\{)[^\n]*|\burlopen\s*\([^\n]*|\burllib\.request\.Request\s*\([^\n]*|\bhttp\.client\.HTTPS?Connection\s*\([^\n]*|\bhttps?\.request\s*\([^\n]*|\baxios(?:\.(?:post|put))?\s*\([^\n]*|\bfetch\s*\([^\n]*(?:\n[^\n]*){0,3}?method\s*:\s*["'](?:POST|PUT)|\bfetch\s*\(\s*(?:\x60[^\x60\n]*\$\{|["'][^"'\n]*["']\s*\+)[^\n]*|new XMLHttpRequest|sendBeacon\s*\([^\n]*|new WebSocket\s*\([^\n]*|smtplib\.SMTP\w*\([^\n]*|ftplib\.FTP[^\n]*|\.sendall\s*\(|create_connection\s*\([^\n]*|net\.(?:connect|createConnection)\s*\([^\n]*|got\.post\s*\([^\n]*|aiohttp\.ClientSession|\bhttp\.(?:Post|PostForm)\s*\([^\n]*|\bhttp\.NewRequest\w*\s*\([^\n]*["'](?:POST|PUT)[^\n]*|\bnet\.Dial\w*\s*\([^\n]*|Net::HTTP(?:\.post|::Post)[^\n]*|\bcurl_exec\s*\(` +
+			`|["']curl["']\s*,[^\n]*["'](?:-d|--data[\w-]*|-F|--form|-T|--upload-file)["']|\.connect\(\s*\(\s*["'][^\n]*|(?:\b|\\[nt])curl\s[^\n]*?(?:\s-d\b|\s--data|\s-F\b|\s--form|\s-T\b|--upload-file|-X\s*["']?(?:POST|PUT))[^\n]*|\bwget\s[^\n]*--post-(?:data|file)[^\n]*|\b(?:nc|ncat)\s+(?:-\w+\s+)*[\w.-]+\.\w+\s+\d+|invoke-(?:restmethod|webrequest)[^\n]*-method\s+["']?post[^\n]*`,
 		message: "sends data",
 	},
 	{
-		id: "whole-environment", place: inCode,
+		id: "whole-environment", place: inCode, check: notOwnPart,
 		lits: []string{"os.environ", "process.env", "printenv", "env::vars", "system.getenv()", "getenv()", "$env:", "/proc/self/environ", "env |", "env >", "$_env"},
 		back: 60, ahead: 80,
-		expr:    `\bdict\(\s*os\.environ\s*\)|\bos\.environ\.(?:items|keys|values)\s*\(|\bjson\.dumps\(\s*(?:dict\(\s*)?os\.environ|\bin\s+os\.environ\b\s*[:\].}if]|(?:json|data|params|env|payload|body|environment)["']?\s*[:=]\s*(?:dict\(\s*|str\(\s*|\{\s*\*\*)?(?:os\.environ|process\.env)\b(?:\s*[,)}\n]|\.copy\(\))|JSON\.stringify\(\s*process\.env\s*[,)]|Object\.(?:entries|keys|values|assign)\(\s*(?:\{\}\s*,\s*)?process\.env\s*\)|\bin\s+process\.env\b|\bprintenv\b|/proc/self/environ|(?:^|[\s;&(])env\s*(?:\||>)|env::vars\(\)|get-childitem\s+env:`,
+		expr:    `\bdict\(\s*os\.environ\s*\)|\bos\.environ\.(?:items|keys|values)\s*\(|\bjson\.dumps\(\s*(?:dict\(\s*)?os\.environ|\bfor\s+\w+(?:\s*,\s*\w+)?\s+in\s+os\.environ\b|(?:json|data|params|payload|body|environment)["']?\s*[:=]\s*(?:dict\(\s*|str\(\s*|\{\s*\*\*)?(?:os\.environ|process\.env)\b(?:\s*[,)}\n]|\.copy\(\))|JSON\.stringify\(\s*process\.env\s*[,)]|Object\.(?:entries|keys|values)\(\s*process\.env\s*\)|\b(?:const|let|var)\s+\w+\s+in\s+process\.env\b|\bprintenv\s*(?:[|>)\n]|$)|/proc/self/environ|(?:^|[\s;&(])env\s*(?:\||>)|env::vars\(\)|get-childitem\s+env:|str\(os\.environ\)|repr\((?:dict\()?os\.environ`,
 		message: "takes the whole environment",
 	},
 	{
@@ -32,14 +34,14 @@ var signRules = []rule{
 		message: "fetches something",
 	},
 	{
-		id: "makes-executable", place: inScript,
+		id: "makes-executable", place: inCode,
 		lits:    []string{"chmod", "s_iexec", "s_ixusr"},
 		ahead:   80,
 		expr:    `os\.chmod\s*\([^\n]*(?:0o?[57]\d\d|S_IEXEC|S_IXUSR|S_IRWXU)|chmodSync\s*\([^\n]*(?:0o?7|['"]?[57]\d\d)|\bchmod\s+(?:\+x|a\+x|u\+x|7\d\d)`,
 		message: "makes a file executable",
 	},
 	{
-		id: "runs-text", place: inScript,
+		id: "runs-text", place: inCode,
 		lits:    []string{"exec(", "eval(", "new function(", "vm.run", "execsync", "os.system", "subprocess", "compile(", "popen"},
 		back:    2,
 		ahead:   80,
@@ -47,7 +49,7 @@ var signRules = []rule{
 		message: "runs a text",
 	},
 	{
-		id: "decodes", place: inScript,
+		id: "decodes", place: inCode,
 		lits:    []string{"b64decode", "base64", "atob(", "fromhex", "unhexlify", "frombase64string", "decode64"},
 		back:    200,
 		ahead:   200,
@@ -84,6 +86,14 @@ var signRules = []rule{
 		message: "removes files",
 	},
 	{
+		id: "evaluates", place: inCode, check: evaluator,
+		lits:    []string{"eval(", "new function(", "vm.run", "exec("},
+		back:    2,
+		ahead:   60,
+		expr:    `(?:^|[^.\w])(?:eval|exec|new Function)\s*\(\s*[a-z_]|vm\.runIn\w+\s*\(`,
+		message: "evaluates a text",
+	},
+	{
 		id: "runs-program", place: inScript, late: true,
 		lits:    []string{"os.system", "subprocess", "execsync", "spawn(", "popen", "child_process", "exec(", "eval("},
 		back:    2,
@@ -98,6 +108,13 @@ var signRules = []rule{
 		back: 2, ahead: 80,
 		expr:    `\b(?:transfer|send|swap|withdraw|approve|pay|purchase|buy|sell)\b[^.\n]{0,40}?\b(?:all (?:the )?(?:funds|tokens|balance)|(?:entire|full|whole) (?:balance|wallet)|funds|ETH|SOL|BTC|USDC|USDT)\b`,
 		message: "moves money",
+	},
+	{
+		id: "reads-own-files", late: true, check: notForbidden,
+		lits: []string{"~/", "home directory", "local files", "user's files", "users' files", "user's documents", "user's notes", "user's email", "user's messages", "user's contacts", "user's calendar", "documents folder", "desktop", "all files", "recent files", "private files", "private notes", "file contents", "contents of"},
+		back: 80, ahead: 10,
+		expr:    `\b(?:read|collect|gather|scan|list|find|grab|zip|archive|copy|extract|get)\b[^.\n]*?(?:~/|home directory|local files|users?'s? (?:files|documents|notes|emails?|messages|contacts|calendar)|documents folder|\bdesktop\b|all files|recent files|private (?:files|notes)|file contents|contents of)`,
+		message: "reads the user's files",
 	},
 	{
 		id: "captures-screen", place: inCode,
@@ -115,6 +132,22 @@ func notProvider(m *match) (Severity, bool) {
 		"openrouter.ai", "googleapis.com", "@octokit", "github.com/repos", "npmjs.org", "litellm", "langchain", "base_url", "baseurl", "stripe.com", "huggingface.co", "slack.com")
 }
 
+// evaluator drops the exec of JavaScript, which starts a program by name.
+func evaluator(m *match) (Severity, bool) {
+	return "", !strings.Contains(m.text(), "exec") || strings.HasSuffix(m.path, ".py") || strings.HasPrefix(m.in.lang, "py")
+}
+
+// notOwnPart drops an environment that is handed to a program of one's own, or of
+// which only a part is looked at.
+func notOwnPart(m *match) (Severity, bool) {
+	line, next := lower(m.line(200)), lower(string(m.data[m.end:min(len(m.data), m.end+160)]))
+	if containsAny(line, "env=", "env =", "env:") || containsAny(next, "startswith(", "prefix") {
+		return "", false
+	}
+	grep := strings.Contains(line, "grep") && !containsAny(line, "key", "token", "secret", "pass", "curl", "base64")
+	return "", !grep
+}
+
 // notLocal drops what stays on this machine.
 func notLocal(m *match) (Severity, bool) {
 	text := lower(m.text())
@@ -122,17 +155,27 @@ func notLocal(m *match) (Severity, bool) {
 }
 
 // credentialRead are the rules that see a secret being read.
-var credentialRead = []string{"ssh-key-read", "cloud-credentials-read", "secret-file-read", "secret-path", "browser-data", "keychain-dump", "wallet-read", "secret-search", "instance-metadata"}
+var credentialRead = []string{"ssh-key-read", "cloud-credentials-read", "secret-file-read", "secret-path", "browser-data", "keychain-dump", "wallet-read", "secret-search"}
 
 // combinations are the rules over rules.
 var combinations = []combination{
 	{
-		id: "secrets-sent", flag: FlagExfiltration, severity: Critical, docs: true, block: true, near: 500, folder: true,
+		id: "secrets-sent", flag: FlagExfiltration, severity: Critical, far: 3000, docs: true, block: true, near: 500, folder: true,
 		groups:  [][]string{credentialRead, {"sends"}},
 		message: "reads secrets of other programs and sends data away",
 	},
 	{
-		id: "environment-collected", flag: FlagExfiltration, severity: Critical, docs: true, block: true, near: 400, folder: true,
+		id: "settings-sent", flag: FlagExfiltration, severity: High, far: 3000, docs: true, block: true, near: 300,
+		groups:  [][]string{{"config-path", "instance-metadata"}, {"sends"}},
+		message: "reads settings of other programs and sends data away",
+	},
+	{
+		id: "files-sent", flag: FlagExfiltration, severity: High, docs: true, near: 500,
+		groups:  [][]string{{"reads-own-files"}, {"sends-result"}},
+		message: "has the model read the user's files and send the result away",
+	},
+	{
+		id: "environment-collected", flag: FlagExfiltration, severity: Critical, far: 3000, docs: true, block: true, near: 400, folder: true,
 		groups:  [][]string{{"whole-environment"}, {"sends"}},
 		message: "takes the whole environment, with the keys in it, and sends data away",
 	},
@@ -142,14 +185,29 @@ var combinations = []combination{
 		message: "has the model collect secrets and send the result away",
 	},
 	{
-		id: "fetches-and-runs", flag: FlagExecution, severity: High, docs: true, block: true, near: 300,
+		id: "fetches-and-runs", flag: FlagExecution, severity: High, far: 3000, docs: true, block: true, near: 300,
 		groups:  [][]string{{"runs-text", "makes-executable"}, {"fetches"}},
 		message: "fetches a program and runs it",
 	},
 	{
-		id: "decodes-and-runs", flag: FlagObfuscation, severity: High, docs: true,
+		id: "decodes-and-runs", flag: FlagObfuscation, severity: High, far: 3000, docs: true, block: true,
 		groups:  [][]string{{"runs-text"}, {"decodes"}},
 		message: "decodes a text and runs one",
+	},
+	{
+		id: "evaluates-fetched-text", flag: FlagExecution, severity: Critical, docs: true, block: true, tight: true, near: 400,
+		groups:  [][]string{{"evaluates"}, {"fetches"}},
+		message: "fetches a text and evaluates one",
+	},
+	{
+		id: "runs-from-bare-address", flag: FlagExecution, severity: Critical, docs: true, tight: true, near: 800, block: true,
+		groups:  [][]string{{"bare-address"}, {"fetches"}, {"runs-text", "runs-program", "makes-executable"}},
+		message: "runs what a machine without a name sends",
+	},
+	{
+		id: "sent-to-catcher", flag: FlagExfiltration, severity: Critical, docs: true, near: 200, block: true, far: 3000,
+		groups:  [][]string{{"request-catcher"}, {"sends"}},
+		message: "sends data to a host that collects whatever is sent to it",
 	},
 	{
 		id: "locked-program", flag: FlagExecution, severity: Critical, docs: true, near: 800,
@@ -168,7 +226,7 @@ var combinations = []combination{
 	},
 	{
 		id: "money-without-asking", flag: FlagInjection, severity: High, docs: true, near: 200,
-		groups:  [][]string{{"moves-money"}, {"no-confirmation", "hide-from-user"}},
+		groups:  [][]string{{"moves-money", "buys-things"}, {"no-confirmation", "hide-from-user"}},
 		message: "moves money without asking",
 	},
 	{
@@ -177,19 +235,19 @@ var combinations = []combination{
 		message: "waits for a day before it acts",
 	},
 	{
-		id: "shy-attack", flag: FlagObfuscation, severity: High, docs: true, near: 300,
+		id: "shy-attack", flag: FlagObfuscation, severity: High, far: 3000, docs: true, near: 300,
 		groups:  [][]string{{"looks-for-observers"}, {"runs-program", "sends", "runs-text"}},
 		message: "looks whether it is watched before it acts",
 	},
 	{
-		id: "provider-key-sent", flag: FlagExfiltration, severity: High, docs: true, near: 300, block: true,
+		id: "provider-key-sent", flag: FlagExfiltration, severity: High, far: 3000, docs: true, near: 300, block: true,
 		groups:  [][]string{{"provider-key"}, {"sends"}},
 		message: "reads the key of a service that it does not talk to, and sends data away",
 	},
 	{
 		id: "done-in-secret", flag: FlagInjection, severity: Critical, docs: true, near: 500,
 		groups: [][]string{
-			{"asks-to-read-secrets", "asks-to-change-memory", "agent-memory", "asks-to-send-data", "asks-for-seed", "remote-instructions", "obeys-foreign-text",
+			{"asks-to-read-secrets", "asks-to-change-memory", "order-to-carry", "order-to-copy", "pays-elsewhere", "foreign-send-secrets", "names-foreign-secrets", "reverse-tunnel", "changes-other-skills", "agent-memory", "asks-to-send-data", "asks-for-seed", "remote-instructions", "obeys-foreign-text",
 				"ssh-key-read", "secret-file-read", "cloud-credentials-read", "image-exfiltration", "request-catcher", "chat-webhook", "pipe-to-shell"},
 			{"hide-from-user", "in-secret"},
 		},
@@ -201,18 +259,63 @@ var combinations = []combination{
 		message: "obeys somebody else's text without asking",
 	},
 	{
+		id: "telling-host-sent", flag: FlagExfiltration, severity: Critical, far: 3000, docs: true, near: 300, block: true,
+		groups:  [][]string{{"telling-host"}, {"sends"}},
+		message: "sends data to a host that names itself as an attacker's",
+	},
+	{
 		id: "ransom", flag: FlagDestructive, severity: Critical,
 		groups:  [][]string{{"walks-disk"}, {"encrypts"}, {"removes-files"}, {"sends"}},
 		message: "encrypts files all over the disk, removes the originals and sends something away",
 	},
 	{
-		id: "encrypts-files", flag: FlagDestructive, severity: High, docs: true,
+		id: "encrypts-files", flag: FlagDestructive, severity: High, far: 3000, docs: true,
 		groups:  [][]string{{"walks-disk"}, {"encrypts"}, {"removes-files"}},
 		message: "encrypts files all over the disk and removes the originals",
 	},
 	{
-		id: "capture-sent", flag: FlagExfiltration, severity: High, docs: true, block: true, near: 400,
+		id: "capture-sent", flag: FlagExfiltration, severity: High, far: 3000, docs: true, block: true, near: 400,
 		groups:  [][]string{{"captures-screen", "key-logging"}, {"sends"}},
 		message: "captures what the user does and sends data away",
+	},
+	{
+		id: "private-data-sent", flag: FlagExfiltration, severity: Critical, docs: true, near: 300,
+		groups:  [][]string{{"names-foreign-secrets", "asks-for-seed", "asks-for-login"}, {"posts-to", "sends-result"}},
+		message: "has secrets fetched or asked for, and sent away",
+	},
+	{
+		id: "hook-fetches", flag: FlagExecution, severity: Critical, near: 200,
+		groups:  [][]string{{"install-hook"}, {"pipe-to-shell", "shell-substitution", "powershell-download"}},
+		message: "runs a downloaded text as soon as it is installed",
+	},
+	{
+		id: "job-fetches", flag: FlagPersistence, severity: Critical, docs: true, block: true, near: 800,
+		groups:  [][]string{{"scheduled-job"}, {"pipe-to-shell", "shell-substitution"}},
+		message: "runs a downloaded text again and again",
+	},
+	{
+		id: "scanner-off", flag: FlagExecution, severity: Critical, docs: true, near: 600,
+		groups:  [][]string{{"antivirus-off"}, {"archive-password", "program-download", "program-before-use", "powershell-download", "pipe-to-shell"}},
+		message: "wants a program run that virus scanners object to",
+	},
+	{
+		id: "consent-void", flag: FlagInjection, severity: Critical, docs: true, near: 500,
+		groups:  [][]string{{"consent-bypassed"}, {"approvals-off", "applies-to-all", "takes-precedence", "hide-from-user", "no-confirmation"}},
+		message: "frees itself from the user's consent",
+	},
+	{
+		id: "standing-memory", flag: FlagPersistence, severity: Critical, docs: true, near: 400,
+		groups:  [][]string{{"asks-to-change-memory", "agent-memory"}, {"standing-order", "hide-from-user", "obeys-foreign-text"}},
+		message: "writes standing orders of its own into the agent's instructions",
+	},
+	{
+		id: "image-carries", flag: FlagExfiltration, severity: Critical, docs: true, near: 400,
+		groups:  [][]string{{"image-slot"}, {"encodes-conversation"}},
+		message: "hides data of the conversation in the address of an image",
+	},
+	{
+		id: "personal-store-sent", flag: FlagExfiltration, severity: Critical, docs: true, block: true, near: 500, far: 3000,
+		groups:  [][]string{{"personal-store"}, {"sends"}},
+		message: "reads messages, notes or contacts and sends data away",
 	},
 }

@@ -13,6 +13,11 @@ const (
 	perRule     = 10   // findings of one rule in one file; more say nothing new
 	perReport   = 1000 // findings of one report
 	excerptSize = 160  // bytes of a line that a finding shows
+
+	// Expressions run over a small part of an honest text. A text that is made
+	// to keep them busy is not searched to its end.
+	maxRuleBytes = 512 << 10 // searched by one rule in one text
+	maxScanBytes = 8 << 20   // searched by all rules in one scan
 )
 
 // Scan judges texts that belong together: the files of one skill, or a skill's
@@ -27,9 +32,9 @@ func Scan(texts []Text, p Policy) Report {
 // scanTexts adds the findings of texts to a report.
 func scanTexts(report *Report, texts []Text) {
 	s := scanners.Get().(*scanner)
-	defer scanners.Put(s)
+	defer s.release()
 	s.e = theEngine()
-	s.marked = s.marked[:0]
+	s.marked, s.searched = s.marked[:0], 0
 	s.defensive = sync.OnceValue(func() bool { return isDefensive(texts) })
 	for _, t := range texts {
 		s.scan(t)
@@ -38,6 +43,7 @@ func scanTexts(report *Report, texts []Text) {
 		report.Findings = append(report.Findings, s.findings...)
 	}
 	report.Findings = append(report.Findings, s.across()...)
+	report.Findings = append(report.Findings, s.claims(texts)...)
 	if len(report.Findings) > perReport {
 		slices.SortStableFunc(report.Findings, func(a, b Finding) int { return b.Severity.rank() - a.Severity.rank() })
 		report.Findings, report.Truncated = report.Findings[:perReport], true
@@ -46,6 +52,12 @@ func scanTexts(report *Report, texts []Text) {
 
 // scanners keeps the working memory of finished scans for the next ones.
 var scanners = sync.Pool{New: func() any { return new(scanner) }}
+
+// release gives the working memory back, without what it was about.
+func (s *scanner) release() {
+	s.text, s.defensive, s.findings = Text{}, nil, nil
+	scanners.Put(s)
+}
 
 // scanner is the working memory of a scan: one text at a time.
 type scanner struct {
@@ -60,11 +72,13 @@ type scanner struct {
 	blobs    int  // decoded so far
 	unpacked int  // bytes of them
 	overfull bool // there was more
+	searched int  // bytes that expressions ran over in this scan
 
 	hits    []hit
 	low     []byte   // a window in lower case
 	windows []window // by rule
 	active  []uint16 // rules with an open window
+	work    []int    // bytes searched in this text, by rule
 	counts  []uint8  // findings by rule
 	regions []region // lazily made
 	lines   []int32  // lazily made: offsets of line starts
@@ -90,6 +104,7 @@ func (s *scanner) reset(t Text) {
 	s.findings, s.marks, s.regions, s.lines = nil, s.marks[:0], nil, nil
 	s.blobs, s.unpacked, s.overfull = 0, 0, false
 	s.counts = resized(s.counts, len(s.e.rules))
+	s.work = resized(s.work, len(s.e.rules))
 }
 
 // resized is a zeroed slice of n elements that uses old memory when it can.
@@ -114,7 +129,7 @@ func (s *scanner) scan(t Text) {
 	s.decode(plain, seen)
 	s.combine()
 	if s.overfull {
-		s.findings = append(s.findings, fileFinding("not-scanned", t.Path, "it holds more encoded text than the scan decodes"))
+		s.findings = append(s.findings, fileFinding("not-scanned", t.Path, "it keeps the scan busier than any honest text"))
 	}
 }
 
@@ -198,6 +213,13 @@ func (s *scanner) applies(v view, r *compiled, n uint16) bool {
 func (s *scanner) search(v view, n uint16) {
 	w, r := s.windows[n], &s.e.rules[n]
 	start, end := wordStart(v.data, w.start), wordEnd(v.data, w.end)
+	end = min(end, start+maxRuleBytes-s.work[n], start+maxScanBytes-s.searched)
+	if end <= start {
+		s.overfull = true
+		return
+	}
+	s.work[n] += end - start
+	s.searched += end - start
 	part := v.data[start:end]
 	if !r.exact {
 		part = s.lowered(part)
@@ -272,10 +294,10 @@ func (s *scanner) apply(v view, n uint16, start, end int) {
 	}
 	s.counts[n]++
 	soft := 0
-	if (r.docs || m.soft || r.severity == "") && v.depth == 0 {
+	if r.docs || m.soft || r.severity == "" {
 		soft = s.softened(off, &m)
 	}
-	s.marks = append(s.marks, mark{r, off, soft})
+	s.marks = append(s.marks, mark{r, off, max(soft, r.severity.rank()-severity.rank())})
 	if severity != "" {
 		s.report(v, r, severity, off, soft)
 	}

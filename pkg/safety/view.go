@@ -2,6 +2,7 @@ package safety
 
 import (
 	"bytes"
+	"encoding/binary"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -91,11 +92,7 @@ func startsPipe(rest []byte, k kind) bool {
 // characters without width. steps is nil when there is nothing to resolve.
 func normalised(text []byte) (data []byte, steps []step) {
 	copied := 0
-	for i := 0; i < len(text); {
-		if text[i] < utf8.RuneSelf {
-			i++
-			continue
-		}
+	for i := nextWide(text, 0); i < len(text); i = nextWide(text, i) {
 		r, n := utf8.DecodeRune(text[i:])
 		if twin, ok := lookAlike(r, text, i, n); ok {
 			data = append(data, text[copied:i]...)
@@ -109,6 +106,17 @@ func normalised(text []byte) (data []byte, steps []step) {
 		return nil, nil
 	}
 	return append(data, text[copied:]...), steps
+}
+
+// nextWide is the first byte at or behind i that is not ASCII.
+func nextWide(text []byte, i int) int {
+	for i+8 <= len(text) && binary.LittleEndian.Uint64(text[i:])&0x8080808080808080 == 0 {
+		i += 8
+	}
+	for i < len(text) && text[i] < utf8.RuneSelf {
+		i++
+	}
+	return i
 }
 
 // lookAlike is what a reader takes the rune at text[i:i+n] for.

@@ -64,6 +64,10 @@ var (
 	leakSigns = sync.OnceValue(func() *vocabulary {
 		return newVocabulary("akia*, ghp_*, gho_*, ghs_*, ghu_*, ghr_*, github_pat*, sk-*, sk_live*, rk_live*, xox*, xapp-*, aiza*, glpat-*, npm_*, hf_*, sg.*")
 	})
+	// localOnly are words with which a skill says that nothing leaves the machine.
+	localOnly = sync.OnceValue(func() *vocabulary {
+		return newVocabulary("offline, no network, without network, no internet, local-only, local only, never leaves, nothing leaves, no data leaves, no external, does not send, doesn't send, fully local, runs locally, no data is sent, no telemetry")
+	})
 	// citing are words that introduce an attack as an example, or say that it
 	// is to be refused.
 	citing = sync.OnceValue(func() *vocabulary {
@@ -92,7 +96,7 @@ var (
 		return newVocabulary("agent, agents, assistant, assistants, ai, model, models, claude, gpt, llm, llms, system, openclaw, clawdbot, you, your, instruction, instructions, user")
 	})
 	wants = sync.OnceValue(func() *vocabulary {
-		return newVocabulary("must, should, shall, always, never, execute, run, send, upload, post, read, output, ignore, disregard, fetch, download, append, install, do not, don't, before responding, before answering, include")
+		return newVocabulary("must, should, shall, always, never, execute, run, send, upload, post, read, output, ignore, disregard, fetch, download, append, install, open, insert, forward, call, visit, copy, reveal, do not, don't, before responding, before answering, include")
 	})
 	forced = sync.OnceValue(func() *vocabulary {
 		return newVocabulary("http:*, https:*, curl, base64, .ssh*, .env, api key*, api_key*, api-key*, apikey*, credential*, password*, secretly, silently, previous instructions, " +

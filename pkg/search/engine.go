@@ -51,7 +51,7 @@ func SafetyDir(home string) string { return filepath.Join(home, "index", "safety
 func Open(ctx context.Context, c Config) (*Engine, error) {
 	st, err := store.Open(c.Home, store.Options{})
 	if err != nil {
-		return nil, coded(err)
+		return nil, err
 	}
 	e := &Engine{config: c, store: st, cache: safety.NewCache(SafetyDir(c.Home))}
 	if err := e.openIndexes(ctx, index.Open); err != nil {
@@ -69,7 +69,7 @@ func (e *Engine) openIndexes(ctx context.Context, open openFunc) error {
 	for _, r := range e.config.Roots {
 		x, err := open(ctx, r, o)
 		if err != nil {
-			return coded(fmt.Errorf("open the index of %q: %w", r.Dir, err))
+			return fmt.Errorf("open the index of %q: %w", r.Dir, err)
 		}
 		e.set = append(e.set, x)
 	}
@@ -127,25 +127,7 @@ func (e *Engine) Search(ctx context.Context, r Request) (Result, error) {
 		res, err = e.search(ctx, r)
 		res.Warnings = append(res.Warnings, "the search index was damaged and has been built again")
 	}
-	return res, coded(err)
-}
-
-// coded gives err the code that tells a caller what to do about it.
-func coded(err error) error {
-	var version *index.VersionError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &version), errors.Is(err, store.ErrVersion):
-		return wire.Errorf(wire.WrongVersion, "%w", err)
-	case errors.Is(err, index.ErrLocked), errors.Is(err, store.ErrLocked):
-		return wire.Errorf(wire.Locked, "%w", err)
-	case errors.Is(err, index.ErrDamaged):
-		return wire.Errorf(wire.Corrupt, "%w", err)
-	case errors.Is(err, context.Canceled):
-		return wire.Errorf(wire.Canceled, "%w", err)
-	}
-	return err
+	return res, err
 }
 
 func (e *Engine) search(ctx context.Context, r Request) (Result, error) {

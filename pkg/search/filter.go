@@ -10,7 +10,6 @@ import (
 	"github.com/openspace-dev/openspace/pkg/lexical"
 	"github.com/openspace-dev/openspace/pkg/safety"
 	"github.com/openspace-dev/openspace/pkg/skill"
-	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -28,8 +27,8 @@ type filter struct {
 	warnings []string
 }
 
-// hit returns the record of c; keep is false for a skill that is shadowed by one of the same name in an earlier root, a copy of one that was
-// shown, or blocked by the safety policy.
+// hit returns the record of c; keep is false for a skill that is shadowed by one of the same name in an
+// earlier root, a copy of one that was shown, or blocked by the safety policy.
 func (f *filter) hit(c candidate) (h wire.Hit, keep bool, err error) {
 	shadowed, err := f.engine.shadowed(c)
 	same := content{c.doc.Key, c.doc.Sum}
@@ -46,7 +45,8 @@ func (f *filter) hit(c candidate) (h wire.Hit, keep bool, err error) {
 	}
 	if report.Verdict == safety.Block {
 		f.skipped++
-		f.warnings = append(f.warnings, fmt.Sprintf("left out %q: blocked by the safety policy (%s); see openspace-skills scan", dir, strings.Join(report.Flags, ", ")))
+		f.warnings = append(f.warnings, fmt.Sprintf("left out %q: blocked by the safety policy (%s); see openspace-skills scan",
+			dir, strings.Join(report.Flags, ", ")))
 		return h, false, nil
 	}
 	f.seen[same] = true
@@ -68,32 +68,21 @@ func (e *Engine) shadowed(c candidate) (bool, error) {
 
 // identify fills in the id of a hit and what earlier uses say about it.
 func (e *Engine) identify(h *wire.Hit) error {
-	id, rec, known, err := e.identity(h.Name, h.SkillDir)
+	id, err := e.store.Identify(h.SkillDir, h.Name)
 	if err != nil {
 		return err
 	}
-	h.SkillID = id
-	if !known {
+	h.SkillID = id.ID
+	if !id.Known {
 		return nil
 	}
-	h.Origin = string(rec.Lineage.Origin)
-	n, err := e.store.Counters(id)
+	h.Origin = string(id.Record.Lineage.Origin)
+	n, err := e.store.Counters(id.ID)
 	if err == nil && n.Selections > 0 {
-		h.Quality = &wire.Quality{TotalSelections: n.Selections, CompletionRate: rate(n.Completions, n.Applied), EffectiveRate: rate(n.Completions, n.Selections)}
+		h.Quality = &wire.Quality{TotalSelections: n.Selections, CompletionRate: rate(n.Completions, n.Applied),
+			EffectiveRate: rate(n.Completions, n.Selections)}
 	}
 	return err
-}
-
-// identity returns the id of the skill in dir: that of its sidecar, else that of the store, else one derived from where it lies.
-func (e *Engine) identity(name, dir string) (id string, rec store.Record, known bool, err error) {
-	rec, known, err = e.store.HeadAt(dir)
-	if id, _ = skill.ReadID(dir); id != "" || err != nil {
-		return id, rec, known, err
-	}
-	if known {
-		return rec.SkillID, rec, true, nil
-	}
-	return skill.DerivedID(name, realPath(dir)), rec, false, nil
 }
 
 // rate returns part/whole to three decimals, 0 for nothing.
@@ -102,13 +91,6 @@ func rate(part, whole int) float64 {
 		return 0
 	}
 	return math.Round(1000*float64(part)/float64(whole)) / 1000
-}
-
-func realPath(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
-	}
-	return dir
 }
 
 // withID returns the skills with the given id, looked for among those whose name is the part before the "__".
@@ -124,9 +106,11 @@ func (e *Engine) withID(id string) (refs []index.Ref, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if has, _, _, err := e.identity(doc.Name, e.set.Dir(r, doc)); err != nil {
+		has, err := e.store.Identify(e.set.Dir(r, doc), doc.Name)
+		if err != nil {
 			return nil, err
-		} else if has == id {
+		}
+		if has.ID == id {
 			refs = append(refs, r)
 		}
 	}

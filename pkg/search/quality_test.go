@@ -17,7 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// The ranking of fixed queries over the sample skills, and its measures, are a golden: a change of the ranking shows as a change of these numbers.
+// The ranking of fixed queries over the sample skills, and its measures, are a golden: a change of the
+// ranking shows as a change of these numbers.
 func TestQuality(t *testing.T) {
 	samples, err := filepath.Abs("../../samples/skills")
 	if err != nil {

@@ -117,7 +117,8 @@ func (e *Engine) candidates(r Request, q lexical.Query) ([]candidate, error) {
 	return out, nil
 }
 
-// rough is how many times as many candidates as hits come out of the lexical phase: room for those that are shadowed, copied or blocked.
+// rough is how many times as many candidates as hits come out of the lexical phase: room for those that are
+// shadowed, copied or blocked.
 const rough = 3
 
 // nameLimit is how many names with the query as their beginning are looked at in each segment.
@@ -146,6 +147,7 @@ func compare(byName bool) func(a, b candidate) int {
 		if c := cmp.Compare(b.score, a.score); c != 0 && !byName {
 			return c
 		}
-		return cmp.Or(cmp.Compare(a.doc.Key, b.doc.Key), cmp.Compare(a.doc.Name, b.doc.Name), cmp.Compare(a.Index, b.Index), cmp.Compare(a.doc.Rel, b.doc.Rel))
+		return cmp.Or(cmp.Compare(a.doc.Key, b.doc.Key), cmp.Compare(a.doc.Name, b.doc.Name),
+			cmp.Compare(a.Index, b.Index), cmp.Compare(a.doc.Rel, b.doc.Rel))
 	}
 }

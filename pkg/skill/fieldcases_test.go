@@ -123,6 +123,9 @@ func TestFM03RestrictionSurvives(t *testing.T) {
 		"tab":                 {"name: reader\ndescription: a: b\n\tallowed-tools: Read\n", []string{}, false},
 		"other spelling":      {"name: reader\nallowed_tools: Read\n", []string{"Read"}, true},
 		"misspelt":            {"name: reader\nallowd-tools: Read\n", []string{"Read"}, true},
+		"unseen sign":         {"name: reader\nallowed-tools\u200b: Read\n", []string{"Read"}, true},
+		"behind NEL":          {"name: reader\ndescription: d\u0085allowed-tools: Read\n", []string{}, false},
+		"behind LS":           {"name: reader\ndescription: \"d\u2028allowed-tools: Read\"\n", []string{}, false},
 		"empty":               {"name: reader\nallowed-tools:\n", []string{}, true},
 		"missing":             {"name: reader\n# allowed-tools: Read\nmetadata:\n  allowed-tools: Read\n", nil, true},
 	} {
@@ -143,6 +146,19 @@ func TestFM03RestrictionSurvives(t *testing.T) {
 			t.Errorf("got %#v, want an empty list", s.AllowedTools)
 		}
 	})
+}
+
+func TestFM03VeiledFence(t *testing.T) {
+	for _, veil := range []string{"\ufeff\ufeff", "\u200b", "\u2060 "} {
+		s, problems := skill.Parse([]byte(veil+"---\nname: reader\nallowed-tools: Read\n---\nBody\n"), "")
+		if s.AllowedTools == nil || len(s.AllowedTools) > 0 || find(problems, "allowed-tools-unreadable") == nil {
+			t.Errorf("%q: got %#v and %v, want an empty list and an error", veil, s.AllowedTools, problems)
+		}
+	}
+	s, problems := skill.Parse([]byte("# Tools\n\nallowed-tools: Read is a field\n"), "")
+	if s.AllowedTools != nil || find(problems, "allowed-tools-unreadable") != nil {
+		t.Errorf("got %#v and %v for prose", s.AllowedTools, problems)
+	}
 }
 
 func TestFM04ByteOrderMark(t *testing.T) {

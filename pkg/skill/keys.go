@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/xrash/smetrics"
 )
@@ -108,16 +109,21 @@ func nearMiss(key string) string {
 // restricts tells a key that is, or was meant to be, allowed-tools.
 func restricts(key string) bool { return key == keyAllowedTools || nearMiss(key) == keyAllowedTools }
 
-// flatKey drops what differs between spellings: case, hyphens, underscores.
+// flatKey drops what differs between spellings: case, hyphens, underscores, blanks and what cannot be seen.
 func flatKey(key string) string {
 	flat := make([]byte, 0, len(key))
-	for i := range len(key) {
-		switch c := key[i]; {
+	for _, c := range key {
+		switch {
 		case c >= 'A' && c <= 'Z':
-			flat = append(flat, c+'a'-'A')
-		case c != '-' && c != '_' && c != ' ':
-			flat = append(flat, c)
+			flat = append(flat, byte(c)+'a'-'A')
+		case c < utf8.RuneSelf && c != '-' && c != '_' && c != ' ':
+			flat = append(flat, byte(c))
+		case c >= utf8.RuneSelf && !unseen(c):
+			flat = utf8.AppendRune(flat, c)
 		}
 	}
 	return string(flat)
 }
+
+// unseen tells characters without a picture of their own: blanks, controls, joiners and combining marks.
+func unseen(c rune) bool { return unicode.In(c, unicode.Z, unicode.C, unicode.Mn, unicode.Me) }

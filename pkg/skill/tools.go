@@ -108,8 +108,9 @@ func splitTools(s string) (list []string, why string) {
 }
 
 // hiddenTools looks for a restriction that stands in the text but in no field:
-// swallowed by a broken field, by quotes that run on, behind a merge key, or cut
-// off from a frontmatter without an end. It returns its line, or 0.
+// swallowed by a broken field, by quotes that run on, behind a merge key or a line
+// separator that only some readers know, or cut off from a frontmatter without an
+// end or with signs that cannot be seen before its first line. It returns its line, or 0.
 func (r *reader) hiddenTools() int {
 	b, data := r.doc.block, r.doc.data
 	if f := findField(r.doc.fields, "<<"); f != nil {
@@ -124,14 +125,37 @@ func (r *reader) hiddenTools() int {
 		if base < 0 && indent < len(text) && text[indent] != '#' {
 			base = indent
 		}
-		if toolsKey(text[indent:]) && (indent <= base || r.swallowed(l)) {
+		if toolsKey(text[indent:]) && (indent <= base || r.swallowed(l)) || toolsBehindSeparator(text) {
 			return b.firstLine + i
 		}
 	}
-	if b.found && b.close.start == b.close.next {
+	if b.found && b.close.start == b.close.next || !b.found && veiledFence(data[b.body:]) {
 		return r.toolsBelow(data, b)
 	}
 	return 0
+}
+
+// toolsBehindSeparator looks behind NEL, LS and PS, which end a line in YAML 1.1.
+func toolsBehindSeparator(text []byte) bool {
+	for _, separator := range [...]string{"\u0085", "\u2028", "\u2029"} {
+		for rest := text; ; {
+			_, after, ok := bytes.Cut(rest, []byte(separator))
+			if !ok {
+				break
+			}
+			if toolsKey(after) {
+				return true
+			}
+			rest = after
+		}
+	}
+	return false
+}
+
+// veiledFence tells a text that looks as if it began with --- alone on a line.
+func veiledFence(text []byte) bool {
+	l := nextLine(text, 0)
+	return bytes.Equal(bytes.TrimFunc(l.text(text), unseen), []byte("---"))
 }
 
 // swallowed tells whether a line is part of a field that was not read as YAML.

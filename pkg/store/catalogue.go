@@ -18,8 +18,8 @@ const (
 	catalogueLock = "catalogue.lock"
 	// A catalogue is made anew when more journal than this is behind it, plus a
 	// part of its own size, so that big ones are not rewritten all the time.
-	tailLimit = 128 << 10
-	tailShare = 256
+	tailLimit = 64 << 10
+	tailShare = 512
 )
 
 func (s *Store) cataloguePath() string {

@@ -91,6 +91,35 @@ func TestManyGoroutinesAppendLongLines(t *testing.T) {
 	checkSound(t, s)
 }
 
+func TestOneStoreManyGoroutines(t *testing.T) {
+	w := newWorld(t)
+	knownFolder(t, w)
+	s := openWith(t, w.home, store.Options{Fast: true})
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			for i := range 25 {
+				a := store.Analysis{TaskID: fmt.Sprint(g, "_", i), SkillJudgments: []store.Judgment{{SkillID: "x"}}}
+				if ok, err := s.RecordAnalysis(context.Background(), a); err != nil || !ok {
+					t.Errorf("got %v, %v", ok, err)
+				}
+				_, ok, err := s.HeadAt(w.dir)
+				if status, errS := s.Status(w.dir); err != nil || errS != nil || !ok || status != store.Clean {
+					t.Errorf("got %v, %v, %q, %v", ok, err, status, errS)
+				}
+			}
+			if err := s.Rebuild(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if c, err := s.Counters("x"); err != nil || c.Selections != 100 {
+		t.Errorf("got %+v, %v, want 100", c, err)
+	}
+	checkSound(t, s)
+}
+
 // ST-04: two imports at once from a clean store: both are listed.
 func TestTwoImportsAtOnce(t *testing.T) {
 	for range 10 {

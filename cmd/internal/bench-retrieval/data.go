@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/openspace-dev/openspace/cmd/internal/corpus"
 )
 
 // query is one labelled query.
@@ -40,7 +39,8 @@ func collections(data string) []collection {
 	}
 }
 
-// unpack writes the skills below root, in an order that has nothing to do with the file's, and returns the id of each folder.
+// unpack writes the skills below root, in an order that has nothing to do with the file's, and returns the id
+// of each folder.
 func (c collection) unpack(root string) (map[string]string, error) {
 	docs, err := c.docs()
 	if err != nil {
@@ -64,14 +64,9 @@ func (c collection) unpack(root string) (map[string]string, error) {
 
 // load reads the queries; those of a file without sets belong to one named like the collection.
 func (c collection) load() (queries []query, err error) {
-	f, err := os.Open(c.queries)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	err = lines(f, func(b []byte) error {
+	err = corpus.Lines(c.queries, func(line []byte) error {
 		q := query{Set: c.name}
-		err := json.Unmarshal(b, &q)
+		err := json.Unmarshal(line, &q)
 		queries = append(queries, q)
 		return err
 	})
@@ -80,37 +75,18 @@ func (c collection) load() (queries []query, err error) {
 
 // skills reads real skill files.
 func skills(file string) (docs []document, err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	err = lines(z, func(b []byte) error {
-		var s struct {
-			ID   string `json:"id"`
-			Text string `json:"skill_md"`
-		}
-		err := json.Unmarshal(b, &s)
+	all, err := corpus.Skills(file)
+	for _, s := range all {
 		docs = append(docs, document{s.ID, path.Base(path.Dir(s.ID)), s.Text})
-		return err
-	})
+	}
 	return docs, err
 }
 
 // tools reads tool descriptions and makes a skill of each.
 func tools(file string) (docs []document, err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	err = lines(f, func(b []byte) error {
+	err = corpus.Lines(file, func(line []byte) error {
 		var t struct{ ID, Name, Description string }
-		if err := json.Unmarshal(b, &t); err != nil {
+		if err := json.Unmarshal(line, &t); err != nil {
 			return err
 		}
 		name, _ := json.Marshal(t.Name)
@@ -120,15 +96,4 @@ func tools(file string) (docs []document, err error) {
 		return nil
 	})
 	return docs, err
-}
-
-func lines(r io.Reader, f func([]byte) error) error {
-	s := bufio.NewScanner(r)
-	s.Buffer(nil, 16<<20)
-	for s.Scan() {
-		if err := f(s.Bytes()); err != nil {
-			return err
-		}
-	}
-	return s.Err()
 }

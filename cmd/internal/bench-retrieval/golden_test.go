@@ -12,7 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// The measures on the labelled data are a golden, so that a change of the ranking cannot go unseen. The data is not part of the repository.
+// The measures on the labelled data are a golden, so that a change of the ranking cannot go unseen. The data
+// is not part of the repository.
 func TestQuality(t *testing.T) {
 	data := os.Getenv("OPENSPACE_DATA")
 	if data == "" {

@@ -1,7 +1,9 @@
-// Command bench-retrieval measures how well openspace-search finds: it unpacks the labelled data, runs every query through the search engine as a user's search
-// would, and prints nDCG@10, Recall@10 and MRR@10 for each set, as a table or as JSON. scripts/bench-retrieval is the way to call it.
+// Command bench-retrieval measures how well openspace-search finds: it unpacks the labelled data, runs every
+// query through the search engine as a user's search would, and prints nDCG@10, Recall@10 and MRR@10 for each
+// set, as a table or as JSON. scripts/bench-retrieval is the way to call it.
 //
-// With --against OLD.json it compares query by query with an earlier --json result and prints the mean difference with a 95 % bootstrap interval.
+// With --against OLD.json it compares query by query with an earlier --json result and prints the mean
+// difference with a 95 % bootstrap interval.
 package main
 
 import (

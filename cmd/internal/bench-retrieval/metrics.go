@@ -10,7 +10,8 @@ import (
 	"slices"
 )
 
-// score measures one ranked list: nDCG with binary gains and log2 discount, recall, and the reciprocal rank of the first relevant result, all at 10.
+// score measures one ranked list: nDCG with binary gains and log2 discount, recall, and the reciprocal rank
+// of the first relevant result, all at 10.
 func score(got, relevant []string) scores {
 	var s scores
 	dcg, ideal := 0.0, 0.0
@@ -46,7 +47,8 @@ func (r *report) average() {
 	}
 }
 
-// compare prints the mean difference in nDCG@10 to an earlier report, paired by query, with a 95 % bootstrap interval.
+// compare prints the mean difference in nDCG@10 to an earlier report, paired by query, with a 95 % bootstrap
+// interval.
 func (r *report) compare(file string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {

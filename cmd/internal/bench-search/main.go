@@ -1,5 +1,6 @@
-// Command bench-search measures how fast the search is: it generates stores of several sizes from real skills, builds their index, and times queries in one process and
-// whole openspace-search processes. scripts/bench-search is the way to call it.
+// Command bench-search measures how fast the search is: it generates stores of several sizes from real
+// skills, builds their index, and times queries in one process and whole openspace-search processes.
+// scripts/bench-search is the way to call it.
 package main
 
 import (
@@ -11,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/openspace-dev/openspace/cmd/internal/corpus"
 )
 
 // figures is what one store size gives. Times are in milliseconds.
@@ -46,9 +49,13 @@ func run(data, bin, sizes string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	texts, err := realSkills(filepath.Join(data, "skills.jsonl.gz"))
+	skills, err := corpus.Skills(filepath.Join(data, "skills.jsonl.gz"))
 	if err != nil {
 		return err
+	}
+	texts := make([]string, len(skills))
+	for i, s := range skills {
+		texts[i] = s.Text
 	}
 	var all []figures
 	for _, s := range strings.Split(sizes, ",") {

@@ -121,7 +121,8 @@ func (b *bench) task(r *rand.Rand) string {
 	}
 }
 
-// change times how long it takes to see that nothing changed, and how long to take in one changed folder once it was noticed.
+// change times how long it takes to see that nothing changed, and how long to take in one changed folder once
+// it was noticed.
 func (b *bench) change(f *figures) (failed error) {
 	opened := func() (took time.Duration) {
 		x, err := b.open()

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -12,33 +9,9 @@ import (
 	"time"
 )
 
-// realSkills reads the texts of the real skills.
-func realSkills(file string) (texts []string, err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	s := bufio.NewScanner(z)
-	s.Buffer(nil, 16<<20)
-	for s.Scan() {
-		var row struct {
-			Text string `json:"skill_md"`
-		}
-		if err := json.Unmarshal(s.Bytes(), &row); err != nil {
-			return nil, err
-		}
-		texts = append(texts, row.Text)
-	}
-	return texts, s.Err()
-}
-
-// generate writes n skills below root: the real ones over and over, from the second time on with a tenth of their words exchanged for words of other skills,
-// so that no two are the same and words are as rare as in real stores. It returns the number of bytes written.
+// generate writes n skills below root: the real ones over and over, from the second time on with a tenth of
+// their words exchanged for words of other skills, so that no two are the same and words are as rare as in
+// real stores. It returns the number of bytes written.
 func generate(texts []string, n int, root string) (bytes int, err error) {
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	for i := range n {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/openspace-dev/openspace/pkg/atomicfile"
+	"github.com/openspace-dev/openspace/pkg/index"
 	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
@@ -19,6 +20,9 @@ var kinds = []struct {
 }{
 	{context.Canceled, wire.Canceled, ""},
 	{atomicfile.ErrLocked, wire.Locked, "wait for the other command, or end it"},
+	{index.ErrLocked, wire.Locked, "wait for the other command, or end it"},
+	{index.ErrVersion, wire.WrongVersion, "use the version of the suite that wrote it, or delete the index: it is built again"},
+	{index.ErrDamaged, wire.Corrupt, "openspace-skills index rebuild makes it anew"},
 	{store.ErrVersion, wire.WrongVersion, "use the version of the suite that wrote it"},
 	{store.ErrCorrupt, wire.Corrupt, "openspace-skills doctor tells more"},
 	{store.ErrConflict, wire.Invalid, "look at the folder and run the command again"},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/openspace-dev/openspace/cmd/internal/fault"
+	"github.com/openspace-dev/openspace/pkg/index"
 	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
@@ -21,6 +22,9 @@ func TestOf(t *testing.T) {
 		want wire.Code
 	}{
 		{store.ErrLocked, wire.Locked},
+		{&index.VersionError{Needs: 2, Have: 1}, wire.WrongVersion},
+		{index.ErrDamaged, wire.Corrupt},
+		{index.ErrLocked, wire.Locked},
 		{store.ErrVersion, wire.WrongVersion},
 		{store.ErrCorrupt, wire.Corrupt},
 		{store.ErrExists, wire.Exists},

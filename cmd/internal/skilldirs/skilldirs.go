@@ -17,8 +17,9 @@ func Flag(fs *flag.FlagSet) *[]string {
 	return cli.List(fs, "skill-dirs", "look for skills below `DIR[,DIR]` instead of the usual places; may be repeated")
 }
 
-// Roots returns the skill roots in their order: those of the flag (or $OPENSPACE_SKILL_DIRS) alone when there are any; else those of
-// $OPENSPACE_HOST_SKILL_DIRS, of the config file (or $OPENSPACE_SKILLS_DIRS), and $OPENSPACE_HOME/skills.
+// Roots returns the skill roots in their order: those of the flag (or $OPENSPACE_SKILL_DIRS) alone when there
+// are any; else those of $OPENSPACE_HOST_SKILL_DIRS, of the config file (or $OPENSPACE_SKILLS_DIRS), and
+// $OPENSPACE_HOME/skills.
 func Roots(env *cli.Env, given []string) ([]roots.Root, []skill.Diagnostic) {
 	var flags, config []string
 	if v, ok := env.Settings.Get("skill-dirs"); ok && v.Source == settings.Config {
@@ -33,8 +34,8 @@ func Roots(env *cli.Env, given []string) ([]roots.Root, []skill.Diagnostic) {
 	return roots.Resolve(flags, split(env, host.List, host.Value), config, env.Settings.Home())
 }
 
-// split returns the directories of a list whose elements may hold several, separated by commas, as absolute paths. A directory whose own name has a comma
-// is taken whole.
+// split returns the directories of a list whose elements may hold several, separated by commas, as absolute
+// paths. A directory whose own name has a comma is taken whole.
 func split(env *cli.Env, list []string, text string) (dirs []string) {
 	if list == nil {
 		list = []string{text}
