@@ -144,6 +144,9 @@ func TestTopOfNearlyEqualRows(t *testing.T) {
 func TestRoughRecall(t *testing.T) {
 	for _, dim := range []int{128, 256, 1536} {
 		n := 1 << 22 / dim
+		if testing.Short() {
+			n /= 8
+		}
 		r := rand.New(rand.NewPCG(12, uint64(dim)))
 		m, err := vec.New(model, batch(t, r, 0, n, dim))
 		if err != nil {
