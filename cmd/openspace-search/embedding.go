@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/cli"
@@ -20,15 +22,17 @@ const (
 // remoteTimeout bounds one call of an embedding endpoint with all its retries.
 const remoteTimeout = 15 * time.Second
 
-// embedder returns what makes the vectors: an endpoint when one is set up, else the model inside the program.
+// embedder returns what makes the vectors: the model inside the program, unless an endpoint is set up for it. The keys
+// of other uses (OPENROUTER_API_KEY, OPENAI_API_KEY) count only when --embedding openai says so, because the texts of
+// all skills go where the key goes.
 func (o *options) embedder(env *cli.Env) (embed.Embedder, error) {
-	c, found := endpoint(env)
+	c, found := endpoint(env.Environ, *o.embedding == openaiEmbedding)
 	switch {
 	case *o.embedding == noEmbedding:
 		return nil, nil
 	case *o.embedding == openaiEmbedding && !found:
 		return nil, wire.Errorf(wire.Usage, "--embedding openai needs an endpoint").
-			WithHint("set EMBEDDING_BASE_URL or EMBEDDING_API_KEY (or OPENROUTER_API_KEY, or OPENAI_API_KEY)")
+			WithHint("set EMBEDDING_BASE_URL or EMBEDDING_API_KEY, OPENROUTER_API_KEY or OPENAI_API_KEY in the environment")
 	case *o.embedding == builtinEmbedding, !found:
 		return embed.Builtin()
 	}
@@ -39,22 +43,30 @@ func (o *options) embedder(env *cli.Env) (embed.Embedder, error) {
 	return embed.NewCache(filepath.Join(env.Settings.Home(), "index", "embed"), remote), nil
 }
 
-// endpoint returns the OpenAI-compatible endpoint that the environment names. Key and address always come from the
-// same place, so that no key goes to a foreign host.
-func endpoint(env *cli.Env) (c embed.RemoteConfig, found bool) {
-	get := env.Settings.Getenv
+// endpoint returns the OpenAI-compatible endpoint that the environment names; others: also by the keys of other uses.
+// Key and address always come from the same place, so that no key goes to a foreign host, and never from a .env, which
+// may have come with somebody else's project.
+func endpoint(environ []string, others bool) (c embed.RemoteConfig, found bool) {
+	get := func(name string) (value string) {
+		for _, kv := range environ {
+			if v, ok := strings.CutPrefix(kv, name+"="); ok {
+				value = strings.TrimSpace(v)
+			}
+		}
+		return value
+	}
 	c = embed.RemoteConfig{Model: "text-embedding-3-small", Timeout: remoteTimeout}
 	switch {
 	case get("EMBEDDING_BASE_URL") != "" || get("EMBEDDING_API_KEY") != "":
-		c.BaseURL, c.Key = or(get("EMBEDDING_BASE_URL"), openaiBase), get("EMBEDDING_API_KEY")
-	case get("OPENROUTER_API_KEY") != "":
+		c.BaseURL, c.Key = cmp.Or(get("EMBEDDING_BASE_URL"), openaiBase), get("EMBEDDING_API_KEY")
+	case others && get("OPENROUTER_API_KEY") != "":
 		c.BaseURL, c.Key, c.Model = openrouterBase, get("OPENROUTER_API_KEY"), "openai/"+c.Model
-	case get("OPENAI_API_KEY") != "":
-		c.BaseURL, c.Key = or(get("OPENAI_BASE_URL"), openaiBase), get("OPENAI_API_KEY")
+	case others && get("OPENAI_API_KEY") != "":
+		c.BaseURL, c.Key = cmp.Or(get("OPENAI_BASE_URL"), openaiBase), get("OPENAI_API_KEY")
 	default:
 		return c, false
 	}
-	c.Model = or(get("EMBEDDING_MODEL"), c.Model)
+	c.Model = cmp.Or(get("EMBEDDING_MODEL"), c.Model)
 	return c, true
 }
 
@@ -62,10 +74,3 @@ const (
 	openaiBase     = "https://api.openai.com/v1"
 	openrouterBase = "https://openrouter.ai/api/v1"
 )
-
-func or(value, fallback string) string {
-	if value != "" {
-		return value
-	}
-	return fallback
-}
