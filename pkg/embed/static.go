@@ -140,17 +140,4 @@ func (r *reader) count(text string) {
 }
 
 // normalize brings v to length 1. It reports false for a zero.
-func normalize(v []float32) bool {
-	s := 0.0
-	for _, x := range v {
-		s += float64(x) * float64(x)
-	}
-	if !(s > 0) || math.IsInf(s, 0) {
-		return false
-	}
-	f := 1 / math.Sqrt(s)
-	for i, x := range v {
-		v[i] = float32(float64(x) * f)
-	}
-	return true
-}
+func normalize(v []float32) bool { return vec.Unit(v, v) == nil }
