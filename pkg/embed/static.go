@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/openspace-dev/openspace/pkg/lexical"
+	"github.com/openspace-dev/openspace/pkg/vec"
 )
 
 // algorithm is part of the name of a static model: it grows when the same file and text give another vector.
@@ -20,7 +21,7 @@ const (
 	descriptionShare = 1
 	bodyShare        = 0.5
 
-	maxPart = 64 << 10 // bytes of a part that are read
+	maxPart = 4 << 10 // bytes of a part that are read: more of a body costs time and finds nothing more
 )
 
 // Model implements [Embedder]. The name holds the checksum of the model file.
@@ -53,6 +54,7 @@ func (s *Static) Embed(ctx context.Context, texts []Text) ([][]float32, error) {
 type reader struct {
 	*Static
 	analyzer *lexical.Analyzer
+	adder    vec.Adder
 	known    []meaning // by term number; the zero meaning is not looked up yet
 	counts   []uint16  // by term number; zero between parts
 	touched  []uint32
@@ -69,7 +71,7 @@ type meaning struct {
 }
 
 func (s *Static) reader() *reader {
-	return &reader{Static: s, analyzer: lexical.NewAnalyzer(), part: make([]float32, s.dim), sum: make([]float32, s.dim)}
+	return &reader{Static: s, analyzer: lexical.NewAnalyzer(), adder: vec.NewAdder(), part: make([]float32, s.dim), sum: make([]float32, s.dim)}
 }
 
 // embed returns the vector of t, nil when no word is known.
@@ -103,7 +105,7 @@ func (r *reader) add(text string, share float32) {
 		tf := float32(math.Sqrt(float64(r.counts[t])))
 		r.counts[t] = 0
 		for i := range m.n {
-			addRow(r.part, r.rows[int(m.row[i])*r.dim:], tf*m.factor[i])
+			r.adder.Add(r.part, r.rows[int(m.row[i])*r.dim:], tf*m.factor[i])
 		}
 	}
 	if !normalize(r.part) {
@@ -111,14 +113,6 @@ func (r *reader) add(text string, share float32) {
 	}
 	for i, x := range r.part {
 		r.sum[i] += float32(share * x)
-	}
-}
-
-// addRow adds factor times an int8 row to v. The conversion of the product keeps machines with a fused multiply-add from getting another sum.
-func addRow(v []float32, row string, factor float32) {
-	row = row[:len(v)]
-	for i := range v {
-		v[i] += float32(factor * float32(int8(row[i])))
 	}
 }
 
@@ -146,17 +140,4 @@ func (r *reader) count(text string) {
 }
 
 // normalize brings v to length 1. It reports false for a zero.
-func normalize(v []float32) bool {
-	s := 0.0
-	for _, x := range v {
-		s += float64(x) * float64(x)
-	}
-	if !(s > 0) || math.IsInf(s, 0) {
-		return false
-	}
-	f := 1 / math.Sqrt(s)
-	for i, x := range v {
-		v[i] = float32(float64(x) * f)
-	}
-	return true
-}
+func normalize(v []float32) bool { return vec.Unit(v, v) == nil }

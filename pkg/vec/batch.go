@@ -61,7 +61,7 @@ func (b *Batch) Add(key uint64, v []float32) error {
 		return fmt.Errorf("%w: %d numbers, not %d", ErrWidth, len(v), b.dim)
 	}
 	row := make([]float32, b.width)
-	if err := unit(v, row); err != nil {
+	if err := Unit(v, row); err != nil {
 		return err
 	}
 	codes := make([]int8, b.width)

@@ -94,3 +94,26 @@ i8done:
 	VMOVDQU X0, (DI)
 	VZEROUPPER
 	RET
+
+// func addI8(v *float32, row *byte, n int, factor float32)
+TEXT ·addI8(SB), NOSPLIT, $0-28
+	MOVQ v+0(FP), DI
+	MOVQ row+8(FP), SI
+	MOVQ n+16(FP), CX
+	VBROADCASTSS factor+24(FP), Y0
+	XORQ AX, AX
+
+addloop:
+	CMPQ AX, CX
+	JGE  adddone
+	VPMOVSXBD (SI)(AX*1), Y1
+	VCVTDQ2PS Y1, Y1
+	VMULPS Y0, Y1, Y1
+	VADDPS (DI)(AX*4), Y1, Y1
+	VMOVUPS Y1, (DI)(AX*4)
+	ADDQ $8, AX
+	JMP  addloop
+
+adddone:
+	VZEROUPPER
+	RET

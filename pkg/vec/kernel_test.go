@@ -113,6 +113,33 @@ func TestIntegerKernelDoesNotOverflow(t *testing.T) {
 	})
 }
 
+// Every length, every offset: the sums are equal with the kernel and without, and nothing beyond the length is touched.
+func TestAdder(t *testing.T) {
+	r := rand.New(rand.NewPCG(27, 28))
+	row := make([]byte, 300)
+	for i := range row {
+		row[i] = byte(r.Uint32())
+	}
+	start := random(r, 300)
+	both(t, func(t *testing.T) {
+		a := vec.NewAdder()
+		for n := range 257 {
+			off := n % 16
+			v := append([]float32(nil), start...)
+			a.Add(v[off:off+n], string(row[off:]), 0.37)
+			for i, x := range v {
+				want := start[i]
+				if i >= off && i < off+n {
+					want += float32(0.37 * float32(int8(row[i])))
+				}
+				if x != want {
+					t.Fatalf("length %d at %d: got %v, want %v", n, i, x, want)
+				}
+			}
+		}
+	})
+}
+
 func FuzzKernels(f *testing.F) {
 	f.Add([]byte("some bytes that become numbers, some bytes that become numbers.."), uint8(1))
 	f.Add([]byte{}, uint8(0))

@@ -113,9 +113,9 @@ func quantize(v []float32, out []int8) (scale float32) {
 	return scale
 }
 
-// unit writes v at length 1 to out. It reports [ErrValue] when v has no direction: zero, NaN or infinite numbers. Lengths are summed in float64, where
+// Unit writes v at length 1 to out, which may be v. It reports [ErrValue] when v has no direction: zero, NaN or infinite numbers. Lengths are summed in float64, where
 // neither 1e30 nor 1e-30 is lost.
-func unit(v, out []float32) error {
+func Unit(v, out []float32) error {
 	s := 0.0
 	for _, x := range v {
 		s += float64(x) * float64(x)

@@ -61,7 +61,7 @@ func (m *Matrix) query(q []float32) ([]float32, error) {
 		return nil, fmt.Errorf("%w: query of %d numbers, matrix of %d", ErrWidth, len(q), m.dim)
 	}
 	out := make([]float32, m.width)
-	return out, unit(q, out)
+	return out, Unit(q, out)
 }
 
 // exactCandidates returns all rows that may be among the k best.
