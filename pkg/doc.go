@@ -16,7 +16,8 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         safety      what is dangerous in a skill's text            ← skill, atomicfile
 	         store       journals, versions, counters                   ← skill, atomicfile, jsonl
 	         roots       skill roots: which folders are skills          ← skill
-	         embed       vectors for texts: built-in model, endpoint, cache  ← lexical, vec, atomicfile
+	         embed       vectors for texts: built-in model, cache        ← lexical, vec, atomicfile
+	                     (openai: an endpoint, apart because it links the network)
 	                     (embedtest: what every embedder must fulfil)
 	         index       the search index on disk                       ← lexical, atomicfile, roots, skill, vec
 	         cloud       the HTTP client of a skill registry            ← api, skill, wire

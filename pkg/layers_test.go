@@ -36,6 +36,7 @@ var below = map[string][]string{
 	"cmd":            {},
 
 	"pkg/registry/registrytest": {"registry"}, // what storages must do
+	"pkg/embed/openai":          {"embed"},    // an endpoint as an embedder
 	"pkg/embed/embedtest":       {"embed"},    // what embedders must do
 }
 

@@ -94,7 +94,7 @@ func (o *options) engine(ctx context.Context, env *cli.Env, source string) (_ *s
 		var problems []skill.Diagnostic
 		c.Roots, problems = skilldirs.Roots(env, *o.dirs)
 		warnRoots(env, problems)
-		if c.Embedder, err = o.embedder(env); err != nil {
+		if err = o.embedders(env, &c); err != nil {
 			return nil, err
 		}
 	}

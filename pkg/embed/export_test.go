@@ -5,6 +5,3 @@ func (s *Static) VerifyBuiltin() error { return s.Verify(builtin) }
 
 // BuiltinSize is the size of the built-in model in bytes.
 func BuiltinSize() int { return len(builtin) }
-
-// Decode reads an answer.
-var Decode = decode

@@ -24,7 +24,8 @@ type Config struct {
 	Roots     []roots.Root // earlier ones win over later ones
 	NoRefresh bool         // do not compare the index with the disk
 	Policy    safety.Policy
-	Embedder  embed.Embedder // makes the vectors; nil: search by words alone
+	Embedder  embed.Embedder // makes the vectors of skills; nil: search by words alone
+	Queries   embed.Embedder // makes those of queries, with the same model; nil: Embedder does
 }
 
 // Engine answers requests about a set of roots. It is not safe for concurrent use.

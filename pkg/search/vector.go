@@ -42,7 +42,11 @@ func (e *Engine) vectorOf(ctx context.Context, query string) (vector []float32, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	vectors, err := e.config.Embedder.Embed(ctx, []embed.Text{embed.Query(query)})
+	model := e.config.Queries
+	if model == nil {
+		model = e.config.Embedder
+	}
+	vectors, err := model.Embed(ctx, []embed.Text{embed.Query(query)})
 	if err != nil {
 		e.resting = time.Now().Add(restAfter)
 		return nil, fmt.Sprintf("searched without vectors: %v", err)

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/openspace-dev/openspace/pkg/embed"
+	"github.com/openspace-dev/openspace/pkg/embed/openai"
 	"github.com/openspace-dev/openspace/pkg/roots"
 	"github.com/openspace-dev/openspace/pkg/safety"
 	"github.com/openspace-dev/openspace/pkg/search"
@@ -59,11 +59,11 @@ func TestEndpoint(t *testing.T) {
 		}
 	}
 	var broken atomic.Bool
-	remote, err := embed.NewRemote(embed.RemoteConfig{BaseURL: endpoint(t, &broken).URL, Key: "key", Model: "m"})
+	client, err := openai.New(openai.Config{BaseURL: endpoint(t, &broken).URL, Key: "key", Model: "m"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := search.Open(context.Background(), search.Config{Home: home, Roots: []roots.Root{{Dir: root}}, Policy: safety.DefaultPolicy(), Embedder: remote})
+	e, err := search.Open(context.Background(), search.Config{Home: home, Roots: []roots.Root{{Dir: root}}, Policy: safety.DefaultPolicy(), Embedder: client})
 	if err != nil {
 		t.Fatal(err)
 	}

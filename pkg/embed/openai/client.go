@@ -1,4 +1,6 @@
-package embed
+// Package openai asks an OpenAI-compatible endpoint for vectors. docs/embedding.md says what is sent and how answers are
+// checked. It stands apart from package embed so that a program without it links no network.
+package openai
 
 import (
 	"context"
@@ -9,10 +11,12 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/openspace-dev/openspace/pkg/embed"
 )
 
-// RemoteConfig says where an OpenAI-compatible endpoint is and how to use it.
-type RemoteConfig struct {
+// Config says where an OpenAI-compatible endpoint is and how to use it.
+type Config struct {
 	BaseURL   string            // as docs/embedding.md says: with or without / at the end, /v1 is added when there is no path
 	Key       string            // may be empty: a local server needs none
 	Model     string            // as the endpoint names it
@@ -34,9 +38,9 @@ const (
 	maxNamed       = 255     // bytes of a model's name with its endpoint
 )
 
-// Remote is an [Embedder] that asks an endpoint.
-type Remote struct {
-	config RemoteConfig
+// Client is an [embed.Embedder] that asks an endpoint.
+type Client struct {
+	config Config
 	url    string
 	name   string
 	client *http.Client
@@ -47,8 +51,8 @@ type Remote struct {
 	warnings []string
 }
 
-// NewRemote checks the configuration. It sends nothing.
-func NewRemote(c RemoteConfig) (*Remote, error) {
+// New checks the configuration. It sends nothing.
+func New(c Config) (*Client, error) {
 	base, err := baseURL(c.BaseURL)
 	if err != nil {
 		return nil, err
@@ -80,7 +84,7 @@ func NewRemote(c RemoteConfig) (*Remote, error) {
 		return nil, fmt.Errorf("the embedding model and its endpoint have %d bytes together, more than %d", len(name), maxNamed)
 	}
 	client := &http.Client{Transport: c.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return &Remote{config: c, url: base.String() + "/embeddings", name: name, client: client, batch: c.Batch}, nil
+	return &Client{config: c, url: base.String() + "/embeddings", name: name, client: client, batch: c.Batch}, nil
 }
 
 // baseURL brings the address of an endpoint into its one form.
@@ -97,18 +101,18 @@ func baseURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// Model implements [Embedder]: the model at its endpoint, and the width if one is asked for.
-func (r *Remote) Model() string { return r.name }
+// Model implements [embed.Embedder]: the model at its endpoint, and the width if one is asked for.
+func (r *Client) Model() string { return r.name }
 
-// Dim implements [Embedder]: the width of the first answer.
-func (r *Remote) Dim() int {
+// Dim implements [embed.Embedder]: the width of the first answer.
+func (r *Client) Dim() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.dim
 }
 
 // Warnings returns what the user should know since the last call: texts that were cut, a width that was not the one asked for.
-func (r *Remote) Warnings() []string {
+func (r *Client) Warnings() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w := r.warnings
@@ -116,7 +120,7 @@ func (r *Remote) Warnings() []string {
 	return w
 }
 
-func (r *Remote) warn(format string, args ...any) {
+func (r *Client) warn(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.warnings = append(r.warnings, fmt.Sprintf(format, args...))
@@ -128,8 +132,8 @@ type item struct {
 	vector      []float32
 }
 
-// Embed implements [Embedder]. Errors match [ErrAuth], [ErrLimited], [ErrUnreachable] or [ErrAnswer] and name the host.
-func (r *Remote) Embed(ctx context.Context, texts []Text) ([][]float32, error) {
+// Embed implements [embed.Embedder]. Errors match [embed.ErrAuth], [embed.ErrLimited], [embed.ErrUnreachable] or [embed.ErrAnswer] and name the host.
+func (r *Client) Embed(ctx context.Context, texts []embed.Text) ([][]float32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -156,7 +160,7 @@ func (r *Remote) Embed(ctx context.Context, texts []Text) ([][]float32, error) {
 }
 
 // all sends the items in batches, several at once. The first error ends the others.
-func (r *Remote) all(ctx context.Context, items []*item) error {
+func (r *Client) all(ctx context.Context, items []*item) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	room := make(chan struct{}, atOnce)
@@ -181,7 +185,7 @@ func (r *Remote) all(ctx context.Context, items []*item) error {
 }
 
 // next returns how many of the items go into the next request.
-func (r *Remote) next(items []*item) int {
+func (r *Client) next(items []*item) int {
 	r.mu.Lock()
 	most := min(r.batch, len(items))
 	r.mu.Unlock()
@@ -197,7 +201,7 @@ func (r *Remote) next(items []*item) int {
 const cuts = 6 // times that a single refused text is cut to half
 
 // send asks for one batch. A batch that the endpoint refuses as it is is halved; a single text is cut.
-func (r *Remote) send(ctx context.Context, batch []*item) error {
+func (r *Client) send(ctx context.Context, batch []*item) error {
 	err := r.ask(ctx, batch)
 	var refused *refusedError
 	if !errors.As(err, &refused) {
@@ -228,7 +232,7 @@ func (r *Remote) send(ctx context.Context, batch []*item) error {
 }
 
 // label names a text in a warning.
-func label(t Text) string {
+func label(t embed.Text) string {
 	s := t.Name
 	if s == "" {
 		s, _, _ = strings.Cut(strings.TrimSpace(t.Join()), "\n")
@@ -238,7 +242,7 @@ func label(t Text) string {
 
 // cut returns s, or as much of it as has at most MaxTokens tokens. Tokens are not counted, which needs the model's own table, but estimated from above: three bytes of ASCII, or two of
 // anything else, are one.
-func (r *Remote) cut(label, s string) string {
+func (r *Client) cut(label, s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	sixths := 0
 	for i, c := range s {

@@ -1,4 +1,4 @@
-package embed
+package openai
 
 import (
 	"bytes"
@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/openspace-dev/openspace/pkg/embed"
 )
 
 const (
@@ -46,7 +48,7 @@ type answer struct {
 }
 
 // ask sends one request, again after errors that pass, and puts the vectors into the items.
-func (r *Remote) ask(ctx context.Context, batch []*item) error {
+func (r *Client) ask(ctx context.Context, batch []*item) error {
 	body := request{Model: r.config.Model, Dimensions: r.config.Dim}
 	for _, it := range batch {
 		body.Input = append(body.Input, it.text)
@@ -78,7 +80,7 @@ func (r *Remote) ask(ctx context.Context, batch []*item) error {
 }
 
 // post sends body once. again is how long to wait before the next try at least, or −1 when it would be of no use.
-func (r *Remote) post(ctx context.Context, body []byte) (data []byte, again time.Duration, err error) {
+func (r *Client) post(ctx context.Context, body []byte) (data []byte, again time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url, bytes.NewReader(body))
 	if err != nil {
 		return nil, -1, err
@@ -89,30 +91,30 @@ func (r *Remote) post(ctx context.Context, body []byte) (data []byte, again time
 	}
 	resp, err := r.client.Do(req)
 	if err != nil {
-		return nil, 0, fmt.Errorf("%w: %s: %w", ErrUnreachable, req.URL.Host, unwrapURL(err))
+		return nil, 0, fmt.Errorf("%w: %s: %w", embed.ErrUnreachable, req.URL.Host, unwrapURL(err))
 	}
 	defer resp.Body.Close()
 	data, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return nil, 0, fmt.Errorf("%w: %s: %w", ErrUnreachable, req.URL.Host, err)
+		return nil, 0, fmt.Errorf("%w: %s: %w", embed.ErrUnreachable, req.URL.Host, err)
 	case len(data) > maxAnswer:
-		return nil, -1, fmt.Errorf("%w: %s: more than %d bytes", ErrAnswer, req.URL.Host, maxAnswer)
+		return nil, -1, fmt.Errorf("%w: %s: more than %d bytes", embed.ErrAnswer, req.URL.Host, maxAnswer)
 	case resp.StatusCode == http.StatusOK:
 		return data, 0, nil
 	}
 	said := fmt.Errorf("%s: status %d: %s", req.URL.Host, resp.StatusCode, message(data, r.config.Key))
 	switch code := resp.StatusCode; {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		return nil, -1, fmt.Errorf("%w: %w", ErrAuth, said)
+		return nil, -1, fmt.Errorf("%w: %w", embed.ErrAuth, said)
 	case code == http.StatusTooManyRequests:
-		return nil, retryAfter(resp.Header), fmt.Errorf("%w: %w", ErrLimited, said)
+		return nil, retryAfter(resp.Header), fmt.Errorf("%w: %w", embed.ErrLimited, said)
 	case code == http.StatusRequestTimeout || code >= 500:
-		return nil, retryAfter(resp.Header), fmt.Errorf("%w: %w", ErrUnreachable, said)
+		return nil, retryAfter(resp.Header), fmt.Errorf("%w: %w", embed.ErrUnreachable, said)
 	case code == http.StatusBadRequest || code == http.StatusRequestEntityTooLarge || code == http.StatusUnprocessableEntity:
-		return nil, -1, &refusedError{fmt.Errorf("%w: %w", ErrAnswer, said)}
+		return nil, -1, &refusedError{fmt.Errorf("%w: %w", embed.ErrAnswer, said)}
 	}
-	return nil, -1, fmt.Errorf("%w: %w", ErrAnswer, said)
+	return nil, -1, fmt.Errorf("%w: %w", embed.ErrAnswer, said)
 }
 
 // unwrapURL takes off what net/http says about the request; the host is named once.
@@ -159,13 +161,13 @@ func message(data []byte, key string) string {
 }
 
 // take checks a whole answer before any of it is used.
-func (r *Remote) take(batch []*item, data []byte) error {
+func (r *Client) take(batch []*item, data []byte) error {
 	vectors, err := decode(data, len(batch))
 	if err == nil {
 		err = r.width(vectors)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrAnswer, r.name, err)
+		return fmt.Errorf("%w: %s: %w", embed.ErrAnswer, r.name, err)
 	}
 	for i, it := range batch {
 		it.vector = vectors[i]
@@ -174,7 +176,7 @@ func (r *Remote) take(batch []*item, data []byte) error {
 }
 
 // width checks that all vectors have the width of the first answer ever.
-func (r *Remote) width(vectors [][]float32) error {
+func (r *Client) width(vectors [][]float32) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.dim == 0 {

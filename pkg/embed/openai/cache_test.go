@@ -1,4 +1,4 @@
-package embed_test
+package openai_test
 
 import (
 	"context"
@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/openspace-dev/openspace/pkg/embed"
+	"github.com/openspace-dev/openspace/pkg/embed/openai"
 	"github.com/openspace-dev/openspace/pkg/embed/embedtest"
 )
 
 func TestCacheConforms(t *testing.T) {
 	embedtest.Run(t, embed.NewCache(t.TempDir(), builtin(t)))
-	embedtest.Run(t, embed.NewCache(t.TempDir(), remote(t, embed.RemoteConfig{BaseURL: newFake(t, nil).URL})))
+	embedtest.Run(t, embed.NewCache(t.TempDir(), client(t, openai.Config{BaseURL: newFake(t, nil).URL})))
 }
 
 // No text is asked for twice: not in one call, not in the next, not by another process.
@@ -21,7 +22,7 @@ func TestCacheAsksOnce(t *testing.T) {
 	f, dir := newFake(t, nil), filepath.Join(t.TempDir(), "new", "dir")
 	ask := func(texts []embed.Text) [][]float32 {
 		t.Helper()
-		v, err := embed.NewCache(dir, remote(t, embed.RemoteConfig{BaseURL: f.URL})).Embed(context.Background(), texts)
+		v, err := embed.NewCache(dir, client(t, openai.Config{BaseURL: f.URL})).Embed(context.Background(), texts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +47,7 @@ func TestCacheAsksOnce(t *testing.T) {
 func TestEM02ModelsApart(t *testing.T) {
 	f, dir := newFake(t, nil), t.TempDir()
 	for _, model := range []string{"fake-a", "fake-b"} {
-		c := embed.NewCache(dir, remote(t, embed.RemoteConfig{BaseURL: f.URL, Model: model}))
+		c := embed.NewCache(dir, client(t, openai.Config{BaseURL: f.URL, Model: model}))
 		if _, err := c.Embed(context.Background(), skills(3)); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +62,7 @@ func TestEM02ModelsApart(t *testing.T) {
 
 func TestCacheSurvivesDamage(t *testing.T) {
 	f, dir := newFake(t, nil), t.TempDir()
-	c := embed.NewCache(dir, remote(t, embed.RemoteConfig{BaseURL: f.URL}))
+	c := embed.NewCache(dir, client(t, openai.Config{BaseURL: f.URL}))
 	ask := func() {
 		t.Helper()
 		if v, err := c.Embed(context.Background(), skills(3)); err != nil || v[0] == nil {
@@ -81,7 +82,7 @@ func TestCacheSurvivesDamage(t *testing.T) {
 			t.Errorf("file %q: %d requests, want 1", data, f.count()-before)
 		}
 	}
-	blocked := embed.NewCache(path, remote(t, embed.RemoteConfig{BaseURL: f.URL})) // below a file nothing can be written
+	blocked := embed.NewCache(path, client(t, openai.Config{BaseURL: f.URL})) // below a file nothing can be written
 	if v, err := blocked.Embed(context.Background(), skills(1)); err != nil || v[0] == nil {
 		t.Errorf("no place to write: got %v %v", v, err)
 	}
@@ -98,4 +99,13 @@ func TestKey(t *testing.T) {
 	if got, want := embed.Query("c").Join(), "c"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+}
+
+func builtin(t *testing.T) *embed.Static {
+	t.Helper()
+	s, err := embed.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

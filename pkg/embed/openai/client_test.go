@@ -1,4 +1,4 @@
-package embed_test
+package openai_test
 
 import (
 	"context"
@@ -20,6 +20,7 @@ import (
 
 	"github.com/openspace-dev/openspace/pkg/embed"
 	"github.com/openspace-dev/openspace/pkg/embed/embedtest"
+	"github.com/openspace-dev/openspace/pkg/embed/openai"
 )
 
 // fake is an embedding endpoint on loopback that can be made to behave in every way that was seen in the field.
@@ -110,13 +111,13 @@ func refuse(w http.ResponseWriter, status int, message string) {
 	json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"message": message}})
 }
 
-func remote(t *testing.T, c embed.RemoteConfig) *embed.Remote {
+func client(t *testing.T, c openai.Config) *openai.Client {
 	t.Helper()
 	if c.Model == "" {
 		c.Model = "fake-a"
 	}
 	c.Pause = time.Millisecond
-	r, err := embed.NewRemote(c)
+	r, err := openai.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,8 +146,8 @@ func check(t *testing.T, e embed.Embedder, texts []embed.Text, dim int) {
 	}
 }
 
-func TestRemoteConforms(t *testing.T) {
-	embedtest.Run(t, remote(t, embed.RemoteConfig{BaseURL: newFake(t, nil).URL}))
+func TestClientConforms(t *testing.T) {
+	embedtest.Run(t, client(t, openai.Config{BaseURL: newFake(t, nil).URL}))
 }
 
 // EM-03: a server that takes ten texts at a time. All are embedded, and a refused request is not sent again as it was.
@@ -158,7 +159,7 @@ func TestEM03SmallBatches(t *testing.T) {
 		}
 		reply(w, a.input, 8)
 	})
-	r := remote(t, embed.RemoteConfig{BaseURL: f.URL})
+	r := client(t, openai.Config{BaseURL: f.URL})
 	check(t, r, skills(25), 8)
 	seen := map[string]bool{}
 	for _, a := range f.requests {
@@ -198,7 +199,7 @@ func TestEM04LongText(t *testing.T) {
 				}
 				reply(w, a.input, 8)
 			})
-			r := remote(t, embed.RemoteConfig{BaseURL: f.URL})
+			r := client(t, openai.Config{BaseURL: f.URL})
 			texts := skills(10)
 			texts[4] = embed.Text{Name: "the-long-one", Body: tt.body}
 			got, err := r.Embed(context.Background(), texts)
@@ -220,7 +221,7 @@ func TestEM04LongText(t *testing.T) {
 // EM-05: a server that ignores the width that was asked for.
 func TestEM05OtherWidth(t *testing.T) {
 	f := newFake(t, func(w http.ResponseWriter, a asked) { reply(w, a.input, 768) })
-	r := remote(t, embed.RemoteConfig{BaseURL: f.URL, Dim: 256})
+	r := client(t, openai.Config{BaseURL: f.URL, Dim: 256})
 	check(t, r, skills(3), 768)
 	if f.requests[0].raw["dimensions"] != 256.0 || r.Dim() != 768 {
 		t.Errorf("asked for %v, width %d", f.requests[0].raw["dimensions"], r.Dim())
@@ -259,14 +260,14 @@ func TestEM06Encodings(t *testing.T) {
 			}
 			send(w, data)
 		})
-		t.Run(name, func(t *testing.T) { check(t, remote(t, embed.RemoteConfig{BaseURL: f.URL}), skills(3), 7) })
+		t.Run(name, func(t *testing.T) { check(t, client(t, openai.Config{BaseURL: f.URL}), skills(3), 7) })
 	}
 	for name, v := range map[string]any{
 		"empty list": []float32{}, "empty string": "", "zero": make([]float32, 8), "null": nil, "not base64": "!!", "odd bytes": "AAAAAAA=", "NaN": base64Of([]float32{float32(math.NaN())}),
 		"words": []string{"a"}, "too large": []float64{1e39},
 	} {
 		f := newFake(t, func(w http.ResponseWriter, a asked) { send(w, []any{item(0, v)}) })
-		if got, err := remote(t, embed.RemoteConfig{BaseURL: f.URL}).Embed(context.Background(), skills(1)); !errors.Is(err, embed.ErrAnswer) {
+		if got, err := client(t, openai.Config{BaseURL: f.URL}).Embed(context.Background(), skills(1)); !errors.Is(err, embed.ErrAnswer) {
 			t.Errorf("%s: got %v %v, want %v", name, got, err, embed.ErrAnswer)
 		}
 	}
@@ -298,7 +299,7 @@ func TestEM07Order(t *testing.T) {
 				}
 				send(w, data)
 			})
-			r := remote(t, embed.RemoteConfig{BaseURL: f.URL})
+			r := client(t, openai.Config{BaseURL: f.URL})
 			if tt.ok {
 				check(t, r, skills(2), 8)
 				return
@@ -314,9 +315,9 @@ func TestEM07Order(t *testing.T) {
 func TestEM08NoKey(t *testing.T) {
 	f := newFake(t, nil)
 	for _, end := range []string{"", "/", "/v1", "/v1/", "/v1/embeddings"} {
-		check(t, remote(t, embed.RemoteConfig{BaseURL: f.URL + end}), skills(1), 8)
+		check(t, client(t, openai.Config{BaseURL: f.URL + end}), skills(1), 8)
 	}
-	check(t, remote(t, embed.RemoteConfig{BaseURL: f.URL + "/api/v2/"}), skills(1), 8)
+	check(t, client(t, openai.Config{BaseURL: f.URL + "/api/v2/"}), skills(1), 8)
 	for i, a := range f.requests {
 		want := "/v1/embeddings"
 		if i == 5 {
@@ -334,14 +335,14 @@ func TestLB04NoForeignHeaders(t *testing.T) {
 	t.Setenv("OPENAI_PROJECT_ID", "p1")
 	t.Setenv("OPENAI_API_KEY", "k1")
 	f := newFake(t, nil)
-	check(t, remote(t, embed.RemoteConfig{BaseURL: f.URL, Key: "mine"}), skills(1), 8)
+	check(t, client(t, openai.Config{BaseURL: f.URL, Key: "mine"}), skills(1), 8)
 	h := f.requests[0].header
 	if h.Get("Authorization") != "Bearer mine" || h.Get("OpenAI-Organization") != "" || h.Get("OpenAI-Project") != "" || strings.Contains(fmt.Sprint(h), "k1") {
 		t.Errorf("headers: %v", h)
 	}
 }
 
-func TestRemoteErrors(t *testing.T) {
+func TestClientErrors(t *testing.T) {
 	for _, tt := range []struct {
 		status, requests int
 		want             error
@@ -353,7 +354,7 @@ func TestRemoteErrors(t *testing.T) {
 			w.Header().Set("Location", "http://127.0.0.1:1/")
 			refuse(w, tt.status, "no\x1b[31m way, sk-secret")
 		})
-		r := remote(t, embed.RemoteConfig{BaseURL: f.URL, Key: "sk-secret"})
+		r := client(t, openai.Config{BaseURL: f.URL, Key: "sk-secret"})
 		got, err := r.Embed(context.Background(), skills(1))
 		if !errors.Is(err, tt.want) || got != nil || f.count() != tt.requests {
 			t.Errorf("status %d: got %v after %d requests, want %v after %d", tt.status, err, f.count(), tt.want, tt.requests)
@@ -364,7 +365,7 @@ func TestRemoteErrors(t *testing.T) {
 	}
 }
 
-func TestRemoteRetries(t *testing.T) {
+func TestClientRetries(t *testing.T) {
 	n := 0
 	f := newFake(t, func(w http.ResponseWriter, a asked) {
 		if n++; n < 3 {
@@ -374,11 +375,11 @@ func TestRemoteRetries(t *testing.T) {
 		}
 		reply(w, a.input, 8)
 	})
-	check(t, remote(t, embed.RemoteConfig{BaseURL: f.URL}), skills(2), 8)
+	check(t, client(t, openai.Config{BaseURL: f.URL}), skills(2), 8)
 }
 
 // A server that accepts and never answers, and one that wants to be left alone for an hour: the limit of time holds.
-func TestRemoteTimeout(t *testing.T) {
+func TestClientTimeout(t *testing.T) {
 	stop := make(chan struct{})
 	silent := newFake(t, func(http.ResponseWriter, asked) { <-stop })
 	t.Cleanup(func() { close(stop) })
@@ -388,23 +389,23 @@ func TestRemoteTimeout(t *testing.T) {
 	})
 	for name, f := range map[string]*fake{"silent": silent, "busy": busy} {
 		start := time.Now()
-		_, err := remote(t, embed.RemoteConfig{BaseURL: f.URL, Timeout: 300 * time.Millisecond}).Embed(context.Background(), skills(1))
+		_, err := client(t, openai.Config{BaseURL: f.URL, Timeout: 300 * time.Millisecond}).Embed(context.Background(), skills(1))
 		if err == nil || time.Since(start) > 20*time.Second {
 			t.Errorf("%s: got %v after %v", name, err, time.Since(start))
 		}
 	}
-	_, err := remote(t, embed.RemoteConfig{BaseURL: "http://127.0.0.1:1", Timeout: 300 * time.Millisecond}).Embed(context.Background(), skills(1))
+	_, err := client(t, openai.Config{BaseURL: "http://127.0.0.1:1", Timeout: 300 * time.Millisecond}).Embed(context.Background(), skills(1))
 	if !errors.Is(err, embed.ErrUnreachable) || !strings.Contains(err.Error(), "127.0.0.1:1") {
 		t.Errorf("nobody there: got %v", err)
 	}
 }
 
-func TestNewRemoteRefuses(t *testing.T) {
-	for _, c := range []embed.RemoteConfig{
+func TestNewRefuses(t *testing.T) {
+	for _, c := range []openai.Config{
 		{BaseURL: "", Model: "m"}, {BaseURL: "ftp://host", Model: "m"}, {BaseURL: "host:80", Model: "m"}, {BaseURL: "http://u:p@host", Model: "m"},
 		{BaseURL: "http://host?x=1", Model: "m"}, {BaseURL: "http://host"}, {BaseURL: "http://host", Model: strings.Repeat("m", 300)},
 	} {
-		if _, err := embed.NewRemote(c); err == nil || strings.Contains(err.Error(), "u:p") {
+		if _, err := openai.New(c); err == nil || strings.Contains(err.Error(), "u:p") {
 			t.Errorf("%+v: got %v", c, err)
 		}
 	}
@@ -415,12 +416,12 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"data":[{"index":1,"embedding":"AACAPw=="},{"index":0,"embedding":"AACAPw"}]}`), 2)
 	f.Add([]byte(`{"error":{"message":"x"}}`), 1)
 	f.Fuzz(func(t *testing.T, data []byte, n int) {
-		got, err := embed.Decode(data, min(max(n, 1), 8))
+		got, err := openai.Decode(data, min(max(n, 1), 8))
 		if err != nil {
 			return
 		}
 		for _, v := range got {
-			if len(v) == 0 || math.IsNaN(cosine(v, v)) {
+			if len(v) == 0 || slices.ContainsFunc(v, func(x float32) bool { return math.IsNaN(float64(x)) }) {
 				t.Fatalf("got %v", v)
 			}
 		}
