@@ -98,6 +98,7 @@ func (o *options) engine(ctx context.Context, env *cli.Env, source string) (_ *s
 			return nil, err
 		}
 	}
+	skilldirs.WarnHome(env)
 	opened, err := search.Open(ctx, c)
 	if err != nil {
 		return nil, fault.Of(err)

@@ -34,6 +34,7 @@ func (a *app) roots(env *cli.Env) ([]roots.Root, []skill.Diagnostic) {
 }
 
 func openStore(env *cli.Env) (*store.Store, error) {
+	skilldirs.WarnHome(env)
 	st, err := store.Open(env.Settings.Home(), store.Options{})
 	return st, fault.Of(err)
 }

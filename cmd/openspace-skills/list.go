@@ -3,9 +3,13 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/openspace-dev/openspace/cmd/internal/fault"
 	"github.com/openspace-dev/openspace/pkg/cli"
@@ -40,14 +44,16 @@ func (a *app) runList(ctx context.Context, env *cli.Env, all bool) error {
 	if err != nil {
 		return fault.Of(err)
 	}
+	w := &warner{env: env, more: map[string]int{}}
 	for _, e := range inv.entries {
 		if e.shadow != nil && !all {
 			continue
 		}
-		if err := listEntry(env, st, e); err != nil {
+		if err := listEntry(env, st, e, w); err != nil {
 			return err
 		}
 	}
+	w.end()
 	return reportAll(env, append(bad, inv.problems...))
 }
 
@@ -97,7 +103,7 @@ func folderOf(env *cli.Env, in cli.Input) (string, error) {
 
 // listEntry writes one skill. Its problems are part of the record, and are told on stderr as well: otherwise nobody
 // would see them who only takes the ids.
-func listEntry(env *cli.Env, st *store.Store, e *entry) error {
+func listEntry(env *cli.Env, st *store.Store, e *entry, w *warner) error {
 	e.problems = append(e.problems, inside(e.Dir)...)
 	rec, err := skillRecord(st, e)
 	if err != nil {
@@ -105,10 +111,41 @@ func listEntry(env *cli.Env, st *store.Store, e *entry) error {
 	}
 	for _, d := range e.problems {
 		if d.Severity != skill.Info {
-			env.WarnOf(wire.NewProblem(d, ""))
+			w.warn(d)
 		}
 	}
 	return env.Out.Emit(rec)
+}
+
+// maxWarned is how many problems of skills are told on stderr one by one.
+const maxWarned = 20
+
+// warner tells problems of skills on stderr: the first ones, and how many more there are.
+type warner struct {
+	env  *cli.Env
+	told int
+	more map[string]int // by code
+}
+
+func (w *warner) warn(d skill.Diagnostic) {
+	if w.told == maxWarned {
+		w.more[d.Code]++
+		return
+	}
+	w.told++
+	w.env.WarnOf(wire.NewProblem(d, ""))
+}
+
+// end tells what was not told one by one.
+func (w *warner) end() {
+	if len(w.more) == 0 {
+		return
+	}
+	var counts []string
+	for _, code := range slices.Sorted(maps.Keys(w.more)) {
+		counts = append(counts, fmt.Sprintf("%s: %d", code, w.more[code]))
+	}
+	w.env.Warn("more problems of skills: %s; openspace-skills validate tells all", strings.Join(counts, ", "))
 }
 
 // inside tells what lies below a skill and is easily taken for a skill, or for a part of it.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/openspace-dev/openspace/pkg/cli"
 	"github.com/openspace-dev/openspace/pkg/safety"
+	"github.com/openspace-dev/openspace/pkg/skill"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -54,6 +55,9 @@ func (s *scan) run(ctx context.Context, env *cli.Env) error {
 		}
 		if len(dirs) == 0 {
 			dirs = []string{dir} // what is no skill can be unsafe as well
+			if err := s.passedOver(env, noSkillFile(dir)); err != nil {
+				return err
+			}
 		}
 		for _, dir := range dirs {
 			if err := s.folder(env, in, dir); err != nil {
@@ -66,6 +70,22 @@ func (s *scan) run(ctx context.Context, env *cli.Env) error {
 		return err
 	}
 	return safety.SARIF(document, s.reports)
+}
+
+// passedOver tells of a folder as reportAll does, but on stderr when stdout is one document.
+func (s *scan) passedOver(env *cli.Env, d skill.Diagnostic) error {
+	if *s.format == "sarif" {
+		env.WarnOf(wire.NewProblem(d, ""))
+		return nil
+	}
+	return reportAll(env, []skill.Diagnostic{d})
+}
+
+func noSkillFile(dir string) skill.Diagnostic {
+	return skill.Diagnostic{
+		Code: "no-skill-file", Severity: skill.Warning, Path: dir, Message: "there is no skill here; the folder itself is looked through",
+		Hint: "name a folder with a " + skill.FileName,
+	}
 }
 
 // folder scans one folder. The verdict is a result; a blocked one is an error in its place.

@@ -144,7 +144,7 @@ func (a *app) fsck() *cli.Command {
 				}
 			}
 			if errors > 0 {
-				return wire.Errorf(wire.Corrupt, "the store is damaged; places: %d", errors)
+				return wire.Errorf(wire.Corrupt, "the store is damaged in %d places", errors)
 			}
 			return env.Out.Emit(wire.Result{Status: "ok", Action: "fsck", Path: st.Home(), Count: len(found)})
 		}),

@@ -47,6 +47,7 @@ type Process struct {
 	Stderr  io.Writer
 	Environ []string
 	Dir     string // the working directory
+	Passwd  string // the file with the users' homes; "": none is asked
 
 	StdinTerminal, StdoutTerminal, StderrTerminal bool
 	Width                                         int // of the terminal in columns; 0: not known
@@ -63,6 +64,7 @@ func thisProcess() Process {
 	dir, _ := os.Getwd()
 	p := Process{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Dir: dir,
+		Passwd:         "/etc/passwd",
 		StdinTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
 		StdoutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		StderrTerminal: term.IsTerminal(int(os.Stderr.Fd())),

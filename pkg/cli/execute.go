@@ -37,7 +37,7 @@ type run struct {
 // Execute runs c in a process and returns its exit status. Tests drive commands with it.
 func Execute(ctx context.Context, c *Command, p Process) int {
 	r := &run{p: p, root: c, ctx: ctx, stop: func() {}}
-	r.set = settings.New(settings.Options{Environ: p.Environ, Dir: p.Dir})
+	r.set = settings.New(settings.Options{Environ: p.Environ, Dir: p.Dir, Passwd: p.Passwd})
 	r.stdout = bufio.NewWriterSize(p.Stdout, bufferSize)
 	err := r.guarded()
 	err = r.finish(err)
@@ -187,7 +187,11 @@ func (r *run) finish(err error) error {
 	if errors.As(outErr, &path) {
 		outErr = path.Err
 	}
-	return wire.Errorf(wire.Internal, "write results: %w", outErr)
+	failed := wire.Errorf(wire.Internal, "write results: %w", outErr)
+	if errors.Is(outErr, syscall.ENOSPC) || errors.Is(outErr, syscall.EDQUOT) {
+		return failed.WithHint("the disk is full; free space and run it again")
+	}
+	return failed
 }
 
 // signal returns the error of a run that a signal ended.
@@ -240,7 +244,14 @@ func (r *run) say(e *wire.Error) {
 	}
 	hint := e.Hint
 	if e.Code == wire.Usage {
-		hint = strings.TrimPrefix(hint+"; see "+r.root.Name+" --help", "; ")
+		see, mark := "see "+r.root.Name+" --help", "; "
+		if strings.HasSuffix(hint, "?") {
+			mark = " "
+		}
+		if hint != "" {
+			see = hint + mark + see
+		}
+		hint = see
 	}
 	sayError(r.p.Stderr, r.root.Name, e.Message, hint)
 }

@@ -88,7 +88,7 @@ func TestVerbs(t *testing.T) {
 		{"after --", "show -- --limit", 0, `show ["--limit"] root=/ limit=1`},
 		{"none", "", 2, "suite: suite is missing its command\nsuite: hint: the commands are show, list; see suite --help\n"},
 		{"unknown", "remove a", 2, "suite: unknown command \"remove\"\nsuite: hint: the commands are show, list; see suite --help\n"},
-		{"near miss", "shwo a", 2, "suite: unknown command \"shwo\"\nsuite: hint: did you mean \"show\"?; see suite --help\n"},
+		{"near miss", "shwo a", 2, "suite: unknown command \"shwo\"\nsuite: hint: did you mean \"show\"? see suite --help\n"},
 		{"flag of another verb", "list --limit 2", 2, "suite: unknown flag \"--limit\"\nsuite: hint: put -- before text that begins with a dash; see suite --help\n"},
 		{"unknown verb with help", "nope --help", 2, "suite: unknown command \"nope\"\nsuite: hint: the commands are show, list; see suite --help\n"},
 		{"bad value", "show --limit x", 2, "suite: flag --limit: bad value \"x\": want a whole number\nsuite: hint: see suite --help\n"},
@@ -223,9 +223,19 @@ func TestOutputFailure(t *testing.T) {
 					}
 					return nil
 				}), cli.Process{Stdout: &out, Args: []string{format}})
-				want := tt.errOut
-				if want != "" && format != "--plain" {
-					want = `{"type":"error","code":"internal","message":"` + strings.TrimSuffix(strings.TrimPrefix(want, "probe: "), "\n") + `","exit":5}` + "\n"
+				want, hint := tt.errOut, ""
+				if tt.out.write == syscall.ENOSPC {
+					hint = "the disk is full; free space and run it again"
+				}
+				switch {
+				case want != "" && format != "--plain":
+					want = `{"type":"error","code":"internal","message":"` + strings.TrimSuffix(strings.TrimPrefix(want, "probe: "), "\n") + `",`
+					if hint != "" {
+						want += `"hint":"` + hint + `",`
+					}
+					want += `"exit":5}` + "\n"
+				case hint != "":
+					want += "probe: hint: " + hint + "\n"
 				}
 				if got.status != tt.status || got.errOut != want {
 					t.Errorf("got %d %q, want %d %q", got.status, got.errOut, tt.status, want)

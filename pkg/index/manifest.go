@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/openspace-dev/openspace/pkg/roots"
 	"github.com/openspace-dev/openspace/pkg/skill"
@@ -46,7 +47,7 @@ type segmentState struct {
 // readManifest returns the manifest in dir, nil when there is none.
 func readManifest(dir string) (*manifest, error) {
 	data, err := os.ReadFile(filepath.Join(dir, manifestName))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/openspace-dev/openspace/pkg/roots"
 )
@@ -66,7 +67,7 @@ func fileSize(dir, file string) int64 {
 // this program, and their size in bytes. They may be deleted, like every index.
 func Orphans(dir string) (orphans []string, bytes int64, err error) {
 	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, 0, nil
 	}
 	for _, e := range entries {

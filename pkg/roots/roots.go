@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/openspace-dev/openspace/pkg/skill"
 )
@@ -86,7 +87,7 @@ func (r *resolver) add(dir, origin string) {
 	}
 	info, err := os.Stat(dir)
 	switch {
-	case err != nil && origin == FromHome && errors.Is(err, fs.ErrNotExist):
+	case err != nil && origin == FromHome && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)):
 		return
 	case err != nil:
 		r.problems = append(r.problems, rootProblem(dir, err))

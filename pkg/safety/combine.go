@@ -96,7 +96,7 @@ func (s *scanner) apart(c *combination, a, b int) int {
 func (s *scanner) close(c *combination, a, b int) bool {
 	if s.kind == prose && c.block {
 		in := s.regionAt(a)
-		return in.kind == fence && b >= in.start && b < in.end
+		return in.block() && b >= in.start && b < in.end
 	}
 	return abs(a-b) <= c.near
 }

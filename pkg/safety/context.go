@@ -55,7 +55,7 @@ func (s *scanner) softened(off int, m *match) int {
 	if cited {
 		steps++
 	}
-	if quote && s.kind != code && s.regionAt(off).kind == plain && (s.defensive() || m.words()) {
+	if quote && s.kind != code && s.regionAt(off).speaks() && (s.defensive() || m.words()) {
 		steps++
 	}
 	return steps

@@ -22,7 +22,8 @@ const (
 	plain part = iota
 	front
 	fence
-	comment // an HTML comment: a model reads it, a person does not see it
+	indented // lines that are code, or belong to an item of a list
+	comment  // an HTML comment: a model reads it, a person does not see it
 )
 
 // region is a stretch of a text. lang is the word behind a fence.
@@ -31,6 +32,12 @@ type region struct {
 	start, end int
 	lang       string
 }
+
+// block reports whether a region is set apart as code is.
+func (r region) block() bool { return r.kind == fence || r.kind == indented }
+
+// speaks reports whether a region may be ordinary prose.
+func (r region) speaks() bool { return r.kind == plain || r.kind == indented }
 
 // kindOfExt knows the extensions of programs and settings; the rest is prose.
 func kindOfExt(ext string) kind {
@@ -89,6 +96,7 @@ type cutter struct {
 	regions []region
 	open    region // the region being read; its end is not yet known
 	marker  []byte // what closes the open fence
+	blank   bool   // the line before was empty
 }
 
 // push closes the open region at end.
@@ -124,8 +132,25 @@ func (c *cutter) line(pos, end int) {
 			c.open.kind, c.open.lang = fence, strings.ToLower(strings.Trim(string(trimmed), "`~ {}"))
 			return
 		}
+		c.indent(pos, end, len(trimmed) == 0)
 		c.comments(pos, end)
 	}
+}
+
+// indent opens a block at an indented line behind an empty one and closes it
+// at the next line that is not indented.
+func (c *cutter) indent(pos, end int, blank bool) {
+	line := c.text[pos:end]
+	deep := bytes.HasPrefix(line, []byte("    ")) || bytes.HasPrefix(line, []byte("\t"))
+	switch {
+	case blank:
+	case deep && c.blank && c.open.kind == plain:
+		c.push(pos)
+		c.open.kind = indented
+	case !deep && c.open.kind == indented:
+		c.push(pos)
+	}
+	c.blank = blank
 }
 
 // comments opens and closes HTML comments within a line.

@@ -14,6 +14,7 @@ const (
 	anywhere  place = iota
 	inCode          // code files, and code blocks and code spans of prose
 	inScript        // code files only
+	inBlock         // code files, and code blocks of prose
 	inProse         // prose files, all of their parts
 	inData          // settings and other data files
 	inDecoded       // text that was encoded

@@ -141,7 +141,7 @@ var codeRules = []rule{
 		message: "prints keys, where the model and its logs read them",
 	},
 	{
-		id: "agent-settings", flag: FlagPersistence, severity: Medium, place: inScript, docs: true,
+		id: "agent-settings", flag: FlagPersistence, severity: Medium, place: inBlock, docs: true,
 		lits: []string{".claude/", ".openclaw/", ".clawdbot/", ".codex/", ".cursor/", "claude_desktop_config"},
 		back: 80, ahead: 120,
 		expr:    `(?:writeFile\w*|appendFile\w*|write_text|copyfile|shutil\.copy\w*|\bcp|>>?|\btee)\b?[^\n]*(?:\.(?:claude|openclaw|clawdbot|codex|cursor)/(?:settings|hooks|agents|mcp|config|openclaw\.json|clawdbot\.json|CLAUDE\.md)|claude_desktop_config)|open\([^\n]*(?:\.(?:claude|openclaw|clawdbot|codex|cursor)/(?:settings|hooks|mcp|config|openclaw\.json)|claude_desktop_config)[^\n]*,\s*["'][aw]`,
@@ -163,21 +163,21 @@ var codeRules = []rule{
 		message: "says itself what it is for",
 	},
 	{
-		id: "trigger-phrase", flag: FlagExecution, severity: High, place: inScript,
+		id: "trigger-phrase", flag: FlagExecution, severity: High, place: inBlock,
 		lits: []string{"exec(", "eval(", "os.system", "subprocess", "execsync", "popen("},
 		back: 260, ahead: 60, check: secretWord,
 		expr:    `\bif\s*\(?\s*(?:["'][\w:!@#-]{6,60}["']\s+in\s+\w+|\w+(?:\.\w+)*\.(?:includes|startsWith|startswith|endswith)\(\s*["'][\w:!@#-]{6,60}["']\s*\)|\w+\s*={2,3}\s*["'][\w:!@#-]{10,60}["'])(?s:.{0,200}?)(?:^|[^.\w])(?:exec|eval|os\.system|subprocess\.\w+|execSync|os\.popen)\s*\(`,
 		message: "runs something when a secret word occurs",
 	},
 	{
-		id: "time-bomb", flag: FlagObfuscation, severity: Medium, place: inScript, docs: true,
+		id: "time-bomb", flag: FlagObfuscation, severity: Medium, place: inBlock, docs: true,
 		lits: []string{"datetime", "date.now", "time.time", "new date", "gethours", "date.today", "getmonth"},
 		back: 40, ahead: 160,
 		expr:    `(?:datetime\.(?:now|today|utcnow)\([^)\n]*\)|date\.today\(\)|\b(?:now|today)\b)\s*(?:>=?|<=?)\s*(?:datetime\.)?(?:datetime|date)\(\s*20\d\d|(?:Date\.now\(\)|time\.time\(\)|\bnow\b)\s*>=?\s*(?:new Date\(\s*["']?20\d\d|1[6-9]\d{8,11}\b|(?:\w*(?:TRIGGER|ACTIVAT|DETONAT|BOMB)\w*))|new Date\(\)\s*>=?\s*new Date\(\s*["']20\d\d`,
 		message: "does something else from a certain day on",
 	},
 	{
-		id: "looks-for-observers", flag: FlagObfuscation, severity: Medium, place: inScript, docs: true,
+		id: "looks-for-observers", flag: FlagObfuscation, severity: Medium, place: inBlock, docs: true,
 		lits: []string{"/.dockerenv", "/proc/1/cgroup", "vmware", "virtualbox", "vbox", "sandbox", "isdebuggerpresent", "sys.gettrace", "cuckoo", "wireshark", "ci\"", "analysis"},
 		back: 60, ahead: 60,
 		expr:    `/\.dockerenv|/proc/1/cgroup|IsDebuggerPresent|(?:hostname|gethostname\(\)|platform\.node\(\)|uname|environ|env)\b[^\n]*?(?:sandbox|vmware|virtualbox|\bvbox\b|cuckoo|analysis|malware|honeypot)|(?:sandbox|cuckoo|honeypot|is_?vm|is_?analysis)\w*\s*\(\s*\)\s*[:)]?\s*(?:\{|\n)?\s*(?:return|sys\.exit|process\.exit|exit)`,

@@ -64,7 +64,7 @@ var destroyRules = []rule{
 // notWarnedOf drops what the text forbids, or names as one of its blocked
 // commands.
 func notWarnedOf(m *match) (Severity, bool) {
-	if m.in.kind == plain || m.in.kind == front {
+	if m.in.speaks() || m.in.kind == front {
 		if forbidden(&match{rule: m.rule, data: m.data, start: m.start, end: m.start, in: m.in}) {
 			return Low, true
 		}

@@ -74,7 +74,7 @@ var exfilRules = []rule{
 		message: "tells somebody which machine and user it runs on",
 	},
 	{
-		id: "key-in-body", flag: FlagExfiltration, severity: High, docs: true, place: inScript, check: notOAuth,
+		id: "key-in-body", flag: FlagExfiltration, severity: High, docs: true, place: inBlock, check: notOAuth,
 		lits: []string{"process.env", "os.environ", "os.getenv", "env["},
 		also: []string{"body", "data", "json", "params", "send(", "write("},
 		back: 120, ahead: 60,

@@ -182,7 +182,7 @@ func carriesSecrets(m *match) (Severity, bool) {
 // payee raises an account that is written out.
 func payee(m *match) (Severity, bool) {
 	text := lower(m.text())
-	if containsAny(text, "bc1", "0x") || m.in.kind == plain && containsAny(text, "iban", "bank account") {
+	if containsAny(text, "bc1", "0x") || m.in.speaks() && containsAny(text, "iban", "bank account") {
 		return Critical, true
 	}
 	return m.rule.severity, true

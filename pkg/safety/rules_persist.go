@@ -110,7 +110,7 @@ func startupLine(m *match) (Severity, bool) {
 
 // memoryWrite raises instructions that come from the network.
 func memoryWrite(m *match) (Severity, bool) {
-	if m.in.kind == plain || containsAny(m.text(), "/skills/") {
+	if m.in.speaks() || containsAny(m.text(), "/skills/") {
 		return "", false
 	}
 	if containsAny(lower(m.line(400)), "curl", "wget", "http") {

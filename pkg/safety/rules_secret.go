@@ -15,7 +15,7 @@ var secretRules = []rule{
 		message: "reads a private SSH key",
 	},
 	{
-		id: "ssh-key-read", flag: FlagCredentials, severity: Medium, docs: true, place: inScript, check: notPublicKey,
+		id: "ssh-key-read", flag: FlagCredentials, severity: Medium, docs: true, place: inBlock, check: notPublicKey,
 		lits: []string{".ssh/id_", ".ssh/*"},
 		back: 60, ahead: 30,
 		expr:    `["'][^"'\n ]*\.ssh/(?:id_\w+|\*)["']|@["']?[^"'\n ]*\.ssh/id_\w+`,
@@ -43,7 +43,7 @@ var secretRules = []rule{
 		message: "names a place where other programs keep secrets",
 	},
 	{
-		id: "config-path", place: inScript,
+		id: "config-path", place: inBlock,
 		lits:    []string{".kube", ".docker/config", ".azure", "gcloud", ".config/gh", ".netrc", ".pypirc", "/etc/passwd", ".bash_history", ".zsh_history", ".mozilla", "keychain", "solana/id.json"},
 		back:    3,
 		ahead:   20,

@@ -20,7 +20,7 @@ var signRules = []rule{
 		message: "takes the whole environment",
 	},
 	{
-		id: "key-names", place: inScript,
+		id: "key-names", place: inBlock,
 		lits: []string{"api_key", "secret", "token", "password"}, also: []string{"os.environ", "process.env"},
 		back: 120, ahead: 80,
 		expr:    `(?:["']\w{0,12}(?:API_?KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL)\w{0,10}["'][\s,\]|)]{1,4}){2,}|(?:["']\w*(?:KEY|TOKEN|SECRET|PASSW?O?R?D?)["']\s+in\s+\w+)|/[^/\n]*(?:key|token|secret|password)[^/\n]*/i?\.test\(`,
@@ -29,7 +29,7 @@ var signRules = []rule{
 	{
 		id: "fetches", late: true,
 		lits:  []string{"requests.get", "urlopen", "urlretrieve", "httpx.get", "fetch(", "axios.get", "https.get", "http.get", "curl", "wget", "downloadfile", "axios("},
-		ahead: 60, place: inScript,
+		ahead: 60, place: inBlock, check: notInstall,
 		expr:    `requests\.get\s*\(|\burlopen\s*\(|\burlretrieve\s*\(|httpx\.get\s*\(|\bfetch\s*\(|axios(?:\.get)?\s*\(|https?\.get\s*\(|\b(?:curl|wget)\s|downloadfile\s*\(`,
 		message: "fetches something",
 	},
@@ -65,21 +65,21 @@ var signRules = []rule{
 		message: "reads the key of a service",
 	},
 	{
-		id: "walks-disk", place: inScript,
+		id: "walks-disk", place: inBlock,
 		lits:    []string{"os.walk", "rglob", "readdirsync", "glob.glob", "path.home", "homedir", "expanduser"},
 		ahead:   60,
 		expr:    `os\.walk\(|\.rglob\(|readdirSync\(|glob\.glob\(`,
 		message: "walks the disk",
 	},
 	{
-		id: "encrypts", place: inScript,
+		id: "encrypts", place: inBlock,
 		lits:    []string{"fernet", "aes.new", "createcipheriv", "aesgcm", "chacha20", "openssl enc", "gpg -c", "gpg --symmetric"},
 		ahead:   40,
 		expr:    `\bfernet\(|AES\.new\(|createCipheriv\(|AESGCM\(|chacha20|openssl\s+enc\s|gpg\s+(?:-c|--symmetric)`,
 		message: "encrypts",
 	},
 	{
-		id: "removes-files", place: inScript,
+		id: "removes-files", place: inBlock,
 		lits:    []string{"os.remove", "os.unlink", "unlinksync", ".unlink(", "os.rename", "renamesync", "rm -"},
 		ahead:   20,
 		expr:    `os\.(?:remove|unlink|rename)\(|(?:unlink|rename)Sync\(|\.unlink\(|\brm\s+-`,
@@ -94,7 +94,7 @@ var signRules = []rule{
 		message: "evaluates a text",
 	},
 	{
-		id: "runs-program", place: inScript, late: true,
+		id: "runs-program", place: inBlock, late: true,
 		lits:    []string{"os.system", "subprocess", "execsync", "spawn(", "popen", "child_process", "exec(", "eval("},
 		back:    2,
 		ahead:   40,
@@ -146,6 +146,12 @@ func notOwnPart(m *match) (Severity, bool) {
 	}
 	grep := strings.Contains(line, "grep") && !containsAny(line, "key", "token", "secret", "pass", "curl", "base64")
 	return "", !grep
+}
+
+// notInstall drops the commands of prose: download-and-run judges them by their
+// hosts.
+func notInstall(m *match) (Severity, bool) {
+	return "", !m.in.block() || !containsAny(lower(m.text()), "curl", "wget")
 }
 
 // notLocal drops what stays on this machine.
@@ -264,12 +270,12 @@ var combinations = []combination{
 		message: "sends data to a host that names itself as an attacker's",
 	},
 	{
-		id: "ransom", flag: FlagDestructive, severity: Critical,
+		id: "ransom", flag: FlagDestructive, severity: Critical, block: true,
 		groups:  [][]string{{"walks-disk"}, {"encrypts"}, {"removes-files"}, {"sends"}},
 		message: "encrypts files all over the disk, removes the originals and sends something away",
 	},
 	{
-		id: "encrypts-files", flag: FlagDestructive, severity: High, far: 3000, docs: true,
+		id: "encrypts-files", flag: FlagDestructive, severity: High, far: 3000, docs: true, block: true,
 		groups:  [][]string{{"walks-disk"}, {"encrypts"}, {"removes-files"}},
 		message: "encrypts files all over the disk and removes the originals",
 	},

@@ -203,7 +203,7 @@ func (s *scanner) applies(v view, r *compiled, n uint16) bool {
 		return false
 	}
 	switch {
-	case r.place == inScript && s.kind != code, r.place == inProse && s.kind == code, r.place == inData && s.kind != data, r.place == inDecoded && v.depth == 0:
+	case r.place == inScript && s.kind != code, r.place == inBlock && s.kind == data, r.place == inProse && s.kind == code, r.place == inData && s.kind != data, r.place == inDecoded && v.depth == 0:
 		return false
 	}
 	return !r.late || s.kind == code || slices.ContainsFunc(s.marks, func(m mark) bool { return slices.Contains(r.partners, m.rule) })
@@ -274,7 +274,7 @@ func (s *scanner) apply(v view, n uint16, start, end int) {
 	}
 	off := min(v.origin(start), max(0, len(s.text.Data)-1))
 	m := match{rule: r, data: v.data, start: start, end: end, path: s.text.Path, via: v.via, original: s.text.Data, off: off}
-	if r.check != nil || r.place == inCode {
+	if r.check != nil || r.place == inCode || r.place == inBlock {
 		m.in = s.regionAt(off)
 	}
 	if v.depth == 0 && !s.fits(r, m.in, off) {
@@ -305,10 +305,10 @@ func (s *scanner) apply(v view, n uint16, start, end int) {
 
 // fits reports whether a place of the original text is one that r is for.
 func (s *scanner) fits(r *rule, in region, off int) bool {
-	if r.place != inCode || s.kind != prose {
+	if s.kind != prose || r.place != inCode && r.place != inBlock {
 		return true
 	}
-	return in.kind == fence || inSpan(s.text.Data, off)
+	return in.block() || r.place == inCode && inSpan(s.text.Data, off)
 }
 
 // report adds a finding: soft steps milder, and one harsher when it was hidden

@@ -175,7 +175,7 @@ func (e *Engine) candidates(r Request, q question) (out []candidate, skipped int
 			return nil, 0, err
 		}
 	}
-	slices.SortFunc(out, compare(r.Prefix))
+	slices.SortFunc(out, compare(r))
 	return out, skipped, nil
 }
 
@@ -215,13 +215,21 @@ func (e *Engine) byName(r Request, q lexical.Query) ([]index.Ref, error) {
 	return append(refs, prefixed...), err
 }
 
-// compare orders candidates by score, name and path; by name and path alone for a list by prefix.
-func compare(byName bool) func(a, b candidate) int {
+// compare orders candidates by score, name and path; by name and path alone for a list by prefix. Among equal scores
+// a name that is the query letter for letter comes first.
+func compare(r Request) func(a, b candidate) int {
+	query := strings.TrimSpace(r.Query)
+	differs := func(c candidate) int {
+		if r.Prefix || c.doc.Name == query {
+			return 0
+		}
+		return 1
+	}
 	return func(a, b candidate) int {
-		if c := cmp.Compare(b.score, a.score); c != 0 && !byName {
+		if c := cmp.Compare(b.score, a.score); c != 0 && !r.Prefix {
 			return c
 		}
-		return cmp.Or(cmp.Compare(a.doc.Key, b.doc.Key), cmp.Compare(a.doc.Name, b.doc.Name),
+		return cmp.Or(cmp.Compare(differs(a), differs(b)), cmp.Compare(a.doc.Key, b.doc.Key), cmp.Compare(a.doc.Name, b.doc.Name),
 			cmp.Compare(a.Index, b.Index), cmp.Compare(a.doc.Rel, b.doc.Rel))
 	}
 }

@@ -13,8 +13,6 @@ import (
 	"sort"
 	"strings"
 	"syscall"
-
-	"github.com/joho/godotenv"
 )
 
 // maxFile bounds what is read of .env and the config file.
@@ -25,6 +23,10 @@ func (s *Settings) read() {
 	s.readDotEnv(filepath.Join(s.dir, ".env"))
 	path := s.ConfigFile()
 	data, err := readFile(path)
+	if errors.Is(err, fs.ErrPermission) { // HOME may be that of another user
+		s.warnings = append(s.warnings, fmt.Sprintf("ignored config file: %v; check its permissions, or set HOME or XDG_CONFIG_HOME", err))
+		return
+	}
 	if err != nil {
 		s.err = fmt.Errorf("read config file: %w", err)
 		return
@@ -35,12 +37,14 @@ func (s *Settings) read() {
 	s.config, s.err = parseConfig(path, data)
 }
 
-// readDotEnv takes a broken .env as a warning: it may belong to another program.
+// readDotEnv takes what is wrong with .env as a warning: it may belong to another program.
 func (s *Settings) readDotEnv(path string) {
 	data, err := readFile(path)
 	if err == nil {
-		// The parser's own message quotes the file, which may hold secrets.
-		if s.dotenv, err = godotenv.UnmarshalBytes(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))); err != nil {
+		var bad []int
+		s.dotenv, bad, err = parseDotEnv(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+		s.warnings = append(s.warnings, badLines(path, bad)...)
+		if err != nil {
 			err = fmt.Errorf("%s: not lines of the form NAME=value", path)
 		}
 	}

@@ -11,9 +11,11 @@
 package settings
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -49,6 +51,7 @@ type Value struct {
 type Options struct {
 	Environ []string // as os.Environ
 	Dir     string   // the working directory, absolute
+	Passwd  string   // the file with the users' homes, for when HOME is not set; "": none is asked
 }
 
 // Settings looks settings up.
@@ -56,6 +59,7 @@ type Settings struct {
 	dir  string
 	env  map[string]string
 	load func()
+	user func() string // the user's home as the system knows it
 
 	dotenv   map[string]string
 	config   map[string]Value
@@ -77,6 +81,7 @@ func New(o Options) *Settings {
 			s.env[name] = value
 		}
 	}
+	s.user = sync.OnceValue(func() string { return passwdHome(o.Passwd, os.Getuid()) })
 	s.load, s.hosts = sync.OnceFunc(s.read), sync.OnceValue(s.readHosts)
 	return s
 }
@@ -169,7 +174,9 @@ func (s *Settings) Err() error {
 }
 
 // Home returns where the suite keeps its data: $OPENSPACE_HOME, else openspace in $XDG_DATA_HOME, else
-// ~/.local/share/openspace. It is absolute; nothing is created. Without HOME, ~ is the working directory.
+// ~/.local/share/openspace. It is absolute; nothing is created. ~ is HOME, else what the system's
+// list of users says; without either it is a place where nothing can be: what is read there is empty, and what is
+// written there fails.
 func (s *Settings) Home() string {
 	if v, ok := s.Lookup("home"); ok {
 		return s.abs(v.Value)
@@ -189,13 +196,30 @@ func (s *Settings) ConfigFile() string {
 	return filepath.Join(s.userHome(), ".config", "openspace", "config.json")
 }
 
-// userHome is the working directory when HOME is not set. The user database is not asked: that needs the C
-// library.
+// userHome is the home of the user; see Home. Users that only the C library can find have to set HOME.
 func (s *Settings) userHome() string {
 	if dir := s.env["HOME"]; filepath.IsAbs(dir) {
 		return dir
 	}
-	return s.dir
+	if dir := s.user(); dir != "" {
+		return dir
+	}
+	return os.DevNull
+}
+
+// passwdHome returns the home of a user as passwd(5) has it, "" when it has none.
+func passwdHome(path string, uid int) string {
+	data, err := readFile(path)
+	if path == "" || err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(data)) {
+		fields := strings.Split(strings.TrimRight(line, "\n"), ":")
+		if len(fields) == 7 && fields[2] == strconv.Itoa(uid) && filepath.IsAbs(fields[5]) {
+			return filepath.Clean(fields[5])
+		}
+	}
+	return ""
 }
 
 // Abs makes a path in a setting absolute, as seen from the working directory; ~ is the user's home.

@@ -35,7 +35,7 @@ func (c *checker) run() {
 	front, problem := c.rules.cut(c.data)
 	c.front = front
 	if problem == nil && len(front.text) > maxFront {
-		problem = cutProblem("frontmatter-large", "the frontmatter is too large and is not read", "close it with --- after its last field")
+		problem = cutProblem("frontmatter-large", frontTooLarge, "close it with --- after its last field")
 	}
 	if problem != nil {
 		problem.Severity = c.rules.required

@@ -231,6 +231,9 @@ func splitTags(v any) []string {
 }
 
 func (r *reader) nearMisses() {
+	if f := findField(r.doc.fields, "<<"); f != nil {
+		r.warn("merge-key", f.Line, "a merge key is not followed: what it would bring in is not read", "write the fields out", false)
+	}
 	for _, f := range r.doc.fields {
 		if want := nearMiss(f.Key); want != "" && findField(r.doc.fields, want) == nil {
 			r.warn("key-near-miss", f.Line, fmt.Sprintf("key %q is not known", f.Key), fmt.Sprintf("did you mean %q?", want), false)

@@ -45,9 +45,11 @@ func (d *document) front() []byte {
 	return d.data[lines[0].start:lines[len(lines)-1].next]
 }
 
+const frontTooLarge = "the frontmatter is larger than 64 KiB and is not read"
+
 func (d *document) decode() {
 	if len(d.front()) > maxFront {
-		d.warn("frontmatter-large", d.block.firstLine, "the frontmatter is too large and is not read", "close it with --- after its last field")
+		d.warn("frontmatter-large", d.block.firstLine, frontTooLarge, "close it with --- after its last field")
 		return
 	}
 	if d.simple() {

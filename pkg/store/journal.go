@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,7 +43,7 @@ func (j journal) path(seg uint64) string {
 // segments lists the numbers of the segments, ascending.
 func (j journal) segments() ([]uint64, error) {
 	entries, err := os.ReadDir(j.dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if absent(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -65,7 +64,7 @@ func (j journal) segments() ([]uint64, error) {
 // size is the length of a segment; 0 when it is missing.
 func (j journal) size(seg uint64) (int64, error) {
 	info, err := os.Stat(j.path(seg))
-	if errors.Is(err, fs.ErrNotExist) {
+	if absent(err) {
 		return 0, nil
 	}
 	if err != nil {
@@ -84,7 +83,7 @@ func (j journal) unchanged(p position) bool {
 		return false
 	}
 	_, err = os.Stat(j.path(p.seg + 1))
-	return errors.Is(err, fs.ErrNotExist)
+	return absent(err)
 }
 
 // errShrunk says that a segment is shorter than what was read of it: whoever
@@ -192,7 +191,7 @@ func (j journal) tailSum(p position) (uint32, error) {
 		return 0, nil
 	}
 	f, err := os.Open(j.path(p.seg))
-	if errors.Is(err, fs.ErrNotExist) {
+	if absent(err) {
 		return 0, errShrunk
 	}
 	if err != nil {

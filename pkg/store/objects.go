@@ -44,7 +44,7 @@ type TreeFile struct {
 // Snapshot hashes the files that belong to the skill in dir. It writes nothing.
 // A folder that does not exist is ErrNotFound.
 func Snapshot(dir string) (Tree, error) {
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(dir); absent(err) {
 		return Tree{}, fmt.Errorf("snapshot %q: %w", dir, ErrNotFound)
 	}
 	files, _, err := skill.Files(dir)
@@ -141,7 +141,7 @@ func (s *Store) ReadObject(hash string) ([]byte, error) {
 		return nil, fmt.Errorf("%w: object name %.80q", ErrInvalid, hash)
 	}
 	data, err := os.ReadFile(s.objectPath(hash))
-	if errors.Is(err, fs.ErrNotExist) {
+	if absent(err) {
 		return nil, fmt.Errorf("read object %s: %w", hash, ErrNotFound)
 	}
 	if err != nil {
@@ -275,7 +275,7 @@ func (s *Store) writeFile(root *os.Root, f TreeFile, mode fs.FileMode) error {
 		return err
 	}
 	in, err := os.Open(s.objectPath(f.SHA256))
-	if errors.Is(err, fs.ErrNotExist) {
+	if absent(err) {
 		return fmt.Errorf("object %s: %w", f.SHA256, ErrNotFound)
 	}
 	if err != nil {

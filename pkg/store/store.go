@@ -24,6 +24,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/atomicfile"
@@ -55,6 +56,8 @@ var (
 	ErrUnchanged = errors.New("nothing changed")
 	// ErrCorrupt: an object or journal line does not match its checksum.
 	ErrCorrupt = errors.New("damaged")
+	// ErrHome: the home, or a part of its path, is a file.
+	ErrHome = errors.New("not a folder")
 )
 
 // ConflictError says which record a folder has instead of the expected one. It
@@ -146,7 +149,7 @@ func (s *Store) path(parts ...string) string {
 // it; zeros when there is none.
 func (s *Store) format() (version, reader int, err error) {
 	data, err := os.ReadFile(s.path("FORMAT"))
-	if errors.Is(err, fs.ErrNotExist) {
+	if absent(err) {
 		return 0, 0, nil
 	}
 	if err != nil {
@@ -281,7 +284,11 @@ func (s *Store) prepare(ctx context.Context) error {
 		return nil
 	}
 	for _, dir := range []string{"journal", "objects", "locks", "intents"} {
-		if err := os.MkdirAll(s.path(dir), 0o700); err != nil {
+		err := os.MkdirAll(s.path(dir), 0o700)
+		if errors.Is(err, syscall.ENOTDIR) {
+			return fmt.Errorf("write store: home %q: %w", s.home, ErrHome)
+		}
+		if err != nil {
 			return fmt.Errorf("write store: %w", err)
 		}
 		s.fault("prepare:" + dir)
@@ -298,6 +305,12 @@ func (s *Store) prepare(ctx context.Context) error {
 		_, _ = s.Recover(ctx)
 	}
 	return nil
+}
+
+// absent reports whether there is nothing at a path. What lies below a file
+// does not exist either.
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 func (s *Store) fault(point string) { s.opts.Fault(point) }

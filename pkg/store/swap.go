@@ -68,7 +68,7 @@ func (s *Store) saveIntent(in intent) error {
 // intents reads all intents. What cannot be read is left to Verify and GC.
 func (s *Store) intents() ([]intent, error) {
 	entries, err := os.ReadDir(s.path("intents"))
-	if errors.Is(err, fs.ErrNotExist) {
+	if absent(err) {
 		return nil, nil
 	}
 	if err != nil {

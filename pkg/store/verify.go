@@ -234,7 +234,7 @@ func (c *checker) catalogue() error {
 	path := c.s.cataloguePath()
 	hint := "run: openspace-skills index rebuild"
 	m, t, err := openCatalogue(path, c.s.j)
-	if errors.Is(err, os.ErrNotExist) {
+	if absent(err) {
 		return nil
 	}
 	if err != nil {
@@ -272,7 +272,7 @@ func (v *view) bytes() []byte {
 
 func (c *checker) intents() error {
 	entries, err := os.ReadDir(c.s.path("intents"))
-	if errors.Is(err, os.ErrNotExist) {
+	if absent(err) {
 		return nil
 	}
 	for _, e := range entries {
@@ -282,7 +282,7 @@ func (c *checker) intents() error {
 		path := filepath.Join(c.s.path("intents"), e.Name())
 		in, err := readIntent(path)
 		switch {
-		case errors.Is(err, os.ErrNotExist):
+		case absent(err):
 		case err != nil:
 			c.add("intent", skill.Warning, path, "gc removes it after an hour", "a note about a folder change cannot be read")
 		default:

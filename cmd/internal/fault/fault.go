@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"syscall"
 
 	"github.com/openspace-dev/openspace/pkg/atomicfile"
 	"github.com/openspace-dev/openspace/pkg/index"
@@ -19,6 +20,10 @@ var kinds = []struct {
 	hint string
 }{
 	{context.Canceled, wire.Canceled, ""},
+	{syscall.ENOSPC, wire.Internal, "the disk is full; free space and run it again"},
+	{syscall.EDQUOT, wire.Internal, "the disk quota is used up; free space and run it again"},
+	{syscall.EROFS, wire.Internal, "the file system is read-only; use another folder, or set OPENSPACE_HOME"},
+	{store.ErrHome, wire.Usage, "set OPENSPACE_HOME to a folder that can be written"},
 	{atomicfile.ErrLocked, wire.Locked, "wait for the other command, or end it"},
 	{index.ErrLocked, wire.Locked, "wait for the other command, or end it"},
 	{index.ErrVersion, wire.WrongVersion, "use the version of the suite that wrote it, or delete the index: it is built again"},
@@ -32,6 +37,7 @@ var kinds = []struct {
 	{store.ErrUnchanged, wire.Invalid, "there is nothing to do"},
 	{fs.ErrNotExist, wire.NotFound, ""},
 	{fs.ErrPermission, wire.Invalid, "check the permissions"},
+	{syscall.ENOTDIR, wire.Invalid, "a part of the path is a file and no folder"},
 }
 
 // Of returns err as a record with a code. An error that has a code already keeps it, and nil stays nil.

@@ -2,9 +2,12 @@
 package skilldirs
 
 import (
+	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/openspace-dev/openspace/pkg/cli"
 	"github.com/openspace-dev/openspace/pkg/roots"
@@ -61,6 +64,14 @@ func Problem(p settings.Problem) skill.Diagnostic {
 
 // HostConfig is the code of problems with the files of host agents.
 const HostConfig = "host-config"
+
+// WarnHome says so when $OPENSPACE_HOME cannot be a folder. What is read there is empty then.
+func WarnHome(env *cli.Env) {
+	home := env.Settings.Home()
+	if info, err := os.Stat(home); errors.Is(err, syscall.ENOTDIR) || err == nil && !info.IsDir() {
+		env.Out.WarnOnce(fmt.Sprintf("%s is not a folder: there is no store, and nothing can be recorded; set OPENSPACE_HOME", home))
+	}
+}
 
 // split returns the directories of a list whose elements may hold several, separated by commas, as absolute
 // paths. A directory whose own name has a comma is taken whole.
