@@ -26,14 +26,16 @@ func (t Text) Key() uint64 {
 	return binary.LittleEndian.Uint64(h.Sum(nil))
 }
 
-// File returns where vectors of a model are kept below dir: 16 hex digits of the SHA-256 of its name, as different models never share a file.
+// File returns where vectors of a model are kept below dir: 16 hex digits of the SHA-256 of its name, as
+// different models never share a file.
 func File(dir, model string) string {
 	sum := sha256.Sum256([]byte(model))
 	return filepath.Join(dir, hex.EncodeToString(sum[:8])+".osv")
 }
 
-// Cache is an [Embedder] that remembers the vectors of another one in a matrix file, so that no text is asked for twice. Its vectors have length 1. The file is derived: a damaged one
-// is made anew, and when it cannot be read or written the other embedder is asked as if there were no cache.
+// Cache is an [Embedder] that remembers the vectors of another one in a matrix file, so that no text is asked
+// for twice. Its vectors have length 1. The file is derived: a damaged one is made anew, and when it cannot
+// be read or written the other embedder is asked as if there were no cache.
 type Cache struct {
 	Embedder
 	path string
@@ -90,7 +92,8 @@ func (c *Cache) Embed(ctx context.Context, texts []Text) ([][]float32, error) {
 	return out, nil
 }
 
-// store puts the vectors into a batch, and the stored form of each back into its place. It returns nil when there is no vector.
+// store puts the vectors into a batch, and the stored form of each back into its place. It returns nil when
+// there is no vector.
 func store(texts []Text, made [][]float32) (b *vec.Batch, err error) {
 	for i, v := range made {
 		if v == nil {
@@ -138,7 +141,8 @@ func (c *Cache) remember(ctx context.Context, b *vec.Batch) error {
 	return errors.Join(c.add(b), lock.Unlock())
 }
 
-// add appends b, or begins the file anew when it is missing, damaged or of another width. Many small blocks are joined.
+// add appends b, or begins the file anew when it is missing, damaged or of another width. Many small blocks
+// are joined.
 func (c *Cache) add(b *vec.Batch) error {
 	err := vec.Append(c.path, c.Model(), b)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vec.ErrDamaged) || errors.Is(err, vec.ErrWidth) {

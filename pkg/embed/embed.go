@@ -12,7 +12,8 @@ type Text struct{ Name, Description, Body string }
 // Query is the text of a query.
 func Query(s string) Text { return Text{Body: s} }
 
-// Join returns t as one string, as it is sent to an endpoint: name and description on lines of their own, and after an empty line the body. Parts that are empty are left out.
+// Join returns t as one string, as it is sent to an endpoint: name and description on lines of their own, and
+// after an empty line the body. Parts that are empty are left out.
 func (t Text) Join() string {
 	var b strings.Builder
 	for i, s := range [3]string{t.Name, t.Description, t.Body} {
@@ -36,8 +37,9 @@ type Embedder interface {
 	Model() string
 	// Dim returns the width of the vectors; 0 as long as it is not known.
 	Dim() int
-	// Embed returns one vector for each text, in their order. They are finite and not zero, but not of any length. A nil vector says that the text has
-	// none: it is empty, or the model knows no word of it. With an error no vector is returned.
+	// Embed returns one vector for each text, in their order. They are finite and not zero, but not of any
+	// length. A nil vector says that the text has none: it is empty, or the model knows no word of it. With
+	// an error no vector is returned.
 	Embed(ctx context.Context, texts []Text) ([][]float32, error)
 }
 

@@ -13,8 +13,9 @@ import (
 // algorithm is part of the name of a static model: it grows when the same file and text give another vector.
 const algorithm = 1
 
-// How a text becomes a vector, after Arora, Liang, Ma, "A simple but tough-to-beat baseline for sentence embeddings" (ICLR 2017), with the parts of a skill
-// kept apart so that a long body does not drown its description: each part is the sum of √count·weight·row over its words, at length 1; the parts are added
+// How a text becomes a vector, after Arora, Liang, Ma, "A simple but tough-to-beat baseline for sentence
+// embeddings" (ICLR 2017), with the parts of a skill kept apart so that a long body does not drown its
+// description: each part is the sum of √count·weight·row over its words, at length 1; the parts are added
 // with the weights below; from the sum, at length 1, the common component of real skills is taken.
 const (
 	nameShare        = 0.5

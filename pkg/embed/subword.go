@@ -51,7 +51,8 @@ func (s *Static) halves(w string) (a, b int, ok bool) {
 	return 0, 0, false
 }
 
-// alike returns up to [maxLike] neighbours of place at in the sorted words that share the longest beginning with w: at least minStem bytes and two thirds of w.
+// alike returns up to [maxLike] neighbours of place at in the sorted words that share the longest beginning
+// with w: at least minStem bytes and two thirds of w.
 func (s *Static) alike(w string, at int) (out []int) {
 	low, high := at-1, at
 	for len(out) < maxLike {

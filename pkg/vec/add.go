@@ -2,7 +2,8 @@ package vec
 
 import "unsafe"
 
-// Adder adds int8 rows to sums of float32, as word vectors become the vector of a text. Its results are the same, bit for bit, with SIMD and without.
+// Adder adds int8 rows to sums of float32, as word vectors become the vector of a text. Its results are the
+// same, bit for bit, with SIMD and without.
 type Adder struct{ fast bool }
 
 // NewAdder returns an adder that uses the kernels if this machine has them.

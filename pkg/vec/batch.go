@@ -156,8 +156,9 @@ func Write(w io.Writer, model string, b *Batch) error {
 	return err
 }
 
-// Append adds b as a block to the matrix in the file at path, which must be of the same model and width; see [ModelError]. What a crash left behind the last whole
-// block is cut off. When Append returns nil the block is on disk; when it was interrupted, the matrix is as it was before.
+// Append adds b as a block to the matrix in the file at path, which must be of the same model and width; see
+// [ModelError]. What a crash left behind the last whole block is cut off. When Append returns nil the block
+// is on disk; when it was interrupted, the matrix is as it was before.
 func Append(path, model string, b *Batch) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

@@ -31,7 +31,8 @@ func random(r *rand.Rand, n int) []float32 {
 	return v
 }
 
-// Every width up to 256 in steps of a lane, every number of rows up to nine (none, left over, several fours), and rows that begin at any offset.
+// Every width up to 256 in steps of a lane, every number of rows up to nine (none, left over, several fours),
+// and rows that begin at any offset.
 func TestKernelsAgreeWithPlainLoops(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	memory, codes := random(r, 16+9*256), make([]int8, 16+9*256)
@@ -113,7 +114,8 @@ func TestIntegerKernelDoesNotOverflow(t *testing.T) {
 	})
 }
 
-// Every length, every offset: the sums are equal with the kernel and without, and nothing beyond the length is touched.
+// Every length, every offset: the sums are equal with the kernel and without, and nothing beyond the length
+// is touched.
 func TestAdder(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 28))
 	row := make([]byte, 300)
@@ -166,7 +168,8 @@ func FuzzKernels(f *testing.F) {
 	})
 }
 
-// The claim of the package comment is a ratio within one run: scripts/bench-vectors prints it with the bandwidth of the machine beside it.
+// The claim of the package comment is a ratio within one run: scripts/bench-vectors prints it with the
+// bandwidth of the machine beside it.
 func BenchmarkScan(b *testing.B) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, dim := range []int{256, 1536} {

@@ -50,8 +50,8 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("vectors need a reader of format version %d, this one has %d", e.File, e.Own)
 }
 
-// Open maps the matrix in the file at path. It reports [ErrDamaged], a *[ModelError] when model is not empty and not that of the file, or a *[VersionError].
-// Opening reads keys and sums, not rows.
+// Open maps the matrix in the file at path. It reports [ErrDamaged], a *[ModelError] when model is not empty
+// and not that of the file, or a *[VersionError]. Opening reads keys and sums, not rows.
 func Open(path, model string) (*Matrix, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -117,7 +117,8 @@ func TestTopIsExact(t *testing.T) {
 	}
 }
 
-// Rows that a float32 kernel cannot tell apart: the order must still be that of float64, and of the rows where that is equal.
+// Rows that a float32 kernel cannot tell apart: the order must still be that of float64, and of the rows
+// where that is equal.
 func TestTopOfNearlyEqualRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 11))
 	base, b := random(r, 96), vec.NewBatch(96)

@@ -15,8 +15,9 @@ func rawBytes[T number](v []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
 }
 
-// rawSlice returns n numbers of b from off on, in place. The caller has checked that they are there; off is a multiple of the size of T, and b begins at a
-// multiple of 8, as mapped files and the memory of alignedCopy do.
+// rawSlice returns n numbers of b from off on, in place. The caller has checked that they are there; off is a
+// multiple of the size of T, and b begins at a multiple of 8, as mapped files and the memory of alignedCopy
+// do.
 func rawSlice[T number](b []byte, off, n uint64) []T {
 	if n == 0 {
 		return nil

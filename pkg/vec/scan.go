@@ -12,7 +12,8 @@ import (
 // accelerated reports whether the kernels are used: what vek found out about the machine, or was told.
 func accelerated() bool { return haveKernels && vek32.Info().Acceleration }
 
-// scanF32 writes the scores of rows lo to hi of the exact rows, padded to w numbers each, to out. They are within [slack] of the true ones.
+// scanF32 writes the scores of rows lo to hi of the exact rows, padded to w numbers each, to out. They are
+// within [slack] of the true ones.
 func scanF32(q, rows []float32, w int, out []float32, fast bool) {
 	n := len(out)
 	i, quarter := 0, n/4
@@ -62,8 +63,8 @@ func dotI8(q []int16, row []int8) int32 {
 	return a + b + c + d
 }
 
-// dotExact is the scalar product in float64, in the order of the numbers. A product of two float32 is exact in float64, so that the result does not depend on
-// whether the machine multiplies and adds in one step.
+// dotExact is the scalar product in float64, in the order of the numbers. A product of two float32 is exact
+// in float64, so that the result does not depend on whether the machine multiplies and adds in one step.
 func dotExact(a, b []float32) (s float64) {
 	b = b[:len(a)]
 	for i, x := range a {
@@ -72,8 +73,9 @@ func dotExact(a, b []float32) (s float64) {
 	return s
 }
 
-// slack bounds how far a float32 score of two unit vectors of w numbers can be from the true one: γ = w·u/(1 − w·u) times Σ|x·y| ≤ 1, with u = 2⁻²⁴
-// (Higham, Accuracy and Stability of Numerical Algorithms, §3.1; it holds for any order of the sum), and a little for lengths that are not quite 1.
+// slack bounds how far a float32 score of two unit vectors of w numbers can be from the true one: γ = w·u/(1
+// − w·u) times Σ|x·y| ≤ 1, with u = 2⁻²⁴ (Higham, Accuracy and Stability of Numerical Algorithms, §3.1; it
+// holds for any order of the sum), and a little for lengths that are not quite 1.
 func slack(w int) float32 {
 	wu := float64(w) * 0x1p-24
 	return float32(1.01 * wu / (1 - wu))
@@ -82,7 +84,8 @@ func slack(w int) float32 {
 // grain is how many bytes of rows are worth another goroutine.
 const grain = 1 << 20
 
-// parallel cuts n rows of size bytes each into one stretch a core and calls f for each. A fault in f becomes an error.
+// parallel cuts n rows of size bytes each into one stretch a core and calls f for each. A fault in f becomes
+// an error.
 func parallel(n, size int, f func(lo, hi int)) error {
 	parts := max(1, min(runtime.GOMAXPROCS(0), n*size/grain))
 	errs := make([]error, parts)
@@ -113,8 +116,8 @@ func quantize(v []float32, out []int8) (scale float32) {
 	return scale
 }
 
-// Unit writes v at length 1 to out, which may be v. It reports [ErrValue] when v has no direction: zero, NaN or infinite numbers. Lengths are summed in float64, where
-// neither 1e30 nor 1e-30 is lost.
+// Unit writes v at length 1 to out, which may be v. It reports [ErrValue] when v has no direction: zero, NaN
+// or infinite numbers. Lengths are summed in float64, where neither 1e30 nor 1e-30 is lost.
 func Unit(v, out []float32) error {
 	s := 0.0
 	for _, x := range v {

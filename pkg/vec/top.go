@@ -14,10 +14,12 @@ type Hit struct {
 	Score float32
 }
 
-// Top returns the k live rows with the highest cosines with q, highest first, equal ones in the order of rows. The scan is exact; see the package comment.
+// Top returns the k live rows with the highest cosines with q, highest first, equal ones in the order of
+// rows. The scan is exact; see the package comment.
 func (m *Matrix) Top(q []float32, k int) ([]Hit, error) { return m.top(q, k, m.exactCandidates) }
 
-// TopRough is [Matrix.Top] by way of the int8 rows: a quarter of the reading, exact scores, and nearly always the same rows.
+// TopRough is [Matrix.Top] by way of the int8 rows: a quarter of the reading, exact scores, and nearly always
+// the same rows.
 func (m *Matrix) TopRough(q []float32, k int) ([]Hit, error) { return m.top(q, k, m.roughCandidates) }
 
 // top scores candidates exactly and cuts.
@@ -140,8 +142,9 @@ func sink(heap []float32) {
 	}
 }
 
-// Rough writes the approximate cosine of q with every row to out, which has [Matrix.Len] elements. It reads only the int8 rows. The error is at most
-// 1/127 of the largest number of the query plus as much of the row, times the square root of the width over 12; 0.01 is typical. The values of deleted rows mean nothing.
+// Rough writes the approximate cosine of q with every row to out, which has [Matrix.Len] elements. It reads
+// only the int8 rows. The error is at most 1/127 of the largest number of the query plus as much of the row,
+// times the square root of the width over 12; 0.01 is typical. The values of deleted rows mean nothing.
 func (m *Matrix) Rough(q, out []float32) (err error) {
 	defer guard(&err)()
 	q, err = m.query(q)
@@ -183,7 +186,8 @@ func clean(x float32) float32 {
 	return x
 }
 
-// Scores returns the exact cosines of q with the given rows; 0 for a row of −1, as [Matrix.Find] gives for a key without a vector.
+// Scores returns the exact cosines of q with the given rows; 0 for a row of −1, as [Matrix.Find] gives for a
+// key without a vector.
 func (m *Matrix) Scores(q []float32, rows []int32) (scores []float32, err error) {
 	defer guard(&err)()
 	q, err = m.query(q)

@@ -1,5 +1,6 @@
-// Command bench-vectors measures how fast the nearest vectors are found, beside what this machine reads from memory in the same run. scripts/bench-vectors is the way to
-// call it. Every figure is the best of several; only ratios within one run mean something on a busy machine.
+// Command bench-vectors measures how fast the nearest vectors are found, beside what this machine reads from
+// memory in the same run. scripts/bench-vectors is the way to call it. Every figure is the best of several;
+// only ratios within one run mean something on a busy machine.
 package main
 
 import (

@@ -13,7 +13,8 @@ const (
 	zipfSum  = 13      // Σ 1/rank over the general words: p(w) is about 1/(rank·zipfSum)
 )
 
-// assemble joins learned words, which keep their vectors, and the most frequent general words, whose vectors are brought into the learned space by a linear map.
+// assemble joins learned words, which keep their vectors, and the most frequent general words, whose vectors
+// are brought into the learned space by a linear map.
 func assemble(o options, general *vectors, c *corpus, learned *vectors) []embed.Word {
 	inSkills := map[string]int{}
 	for i, n := range c.skills {
@@ -49,7 +50,8 @@ type linear struct {
 	m        []float64
 }
 
-// fit finds the map that brings the general vectors of words nearest to their learned ones: ridge regression over the words that both have.
+// fit finds the map that brings the general vectors of words nearest to their learned ones: ridge regression
+// over the words that both have.
 func fit(general, learned *vectors) *linear {
 	l := &linear{general.dim, learned.dim, make([]float64, general.dim*learned.dim)}
 	a := make([]float64, l.from*l.from)

@@ -81,8 +81,9 @@ func (c *corpus) add(a *lexical.Analyzer, t embed.Text) {
 	}
 }
 
-// wordlike reports whether w may be in the model: up to 24 bytes with a letter in it, and digits only in short words such as s3, utf8 or k8s. Ids, keys
-// and numbers say nothing about a topic, and some should not be passed on.
+// wordlike reports whether w may be in the model: up to 24 bytes with a letter in it, and digits only in
+// short words such as s3, utf8 or k8s. Ids, keys and numbers say nothing about a topic, and some should not
+// be passed on.
 func wordlike(w string) bool {
 	letters, digits := 0, 0
 	for _, r := range w {

@@ -6,12 +6,14 @@ import (
 	"slices"
 )
 
-// contextPower flattens how often words are context, so that rare words do not get the highest scores (Levy, Goldberg, Dagan, "Improving distributional similarity with lessons learned
-// from word embeddings", TACL 2015, §3.1).
+// contextPower flattens how often words are context, so that rare words do not get the highest scores (Levy,
+// Goldberg, Dagan, "Improving distributional similarity with lessons learned from word embeddings", TACL
+// 2015, §3.1).
 const contextPower = 0.75
 
-// learn makes vectors from what stands near what: positive pointwise mutual information of words within a window, nearer ones counting more, and the left singular vectors of that
-// matrix, each dimension with the same weight (the same paper, §3.3).
+// learn makes vectors from what stands near what: positive pointwise mutual information of words within a
+// window, nearer ones counting more, and the left singular vectors of that matrix, each dimension with the
+// same weight (the same paper, §3.3).
 func (c *corpus) learn(o options) *vectors {
 	words, number := c.vocabulary(o.minSkills)
 	m := ppmi(c.near(number, len(words), o.window))
@@ -23,7 +25,8 @@ func (c *corpus) learn(o options) *vectors {
 	return v
 }
 
-// near counts for each word of the vocabulary what stands within the window, with weight 1 beside it, falling to 1/window at the edge.
+// near counts for each word of the vocabulary what stands within the window, with weight 1 beside it, falling
+// to 1/window at the edge.
 func (c *corpus) near(number []int32, n, window int) []map[int32]float32 {
 	rows := make([]map[int32]float32, n)
 	for i := range rows {

@@ -1,5 +1,6 @@
-// Command build-embedding makes the built-in word-embedding model, pkg/embed/model.bin, from general word vectors and the text of real skills. docs/embedding.md explains each step;
-// scripts/build-embedding is the way to call it. The same inputs give the same bytes.
+// Command build-embedding makes the built-in word-embedding model, pkg/embed/model.bin, from general word
+// vectors and the text of real skills. docs/embedding.md explains each step; scripts/build-embedding is the
+// way to call it. The same inputs give the same bytes.
 package main
 
 import (

@@ -22,8 +22,9 @@ const (
 	rounds     = 3  // of power iteration
 )
 
-// leftVectors returns the left singular vectors of the k largest singular values as an n × k matrix (Halko, Martinsson, Tropp, "Finding structure with randomness", SIAM Review 2011,
-// algorithms 4.4 and 5.1). The random start is fixed.
+// leftVectors returns the left singular vectors of the k largest singular values as an n × k matrix (Halko,
+// Martinsson, Tropp, "Finding structure with randomness", SIAM Review 2011, algorithms 4.4 and 5.1). The
+// random start is fixed.
 func (m *sparse) leftVectors(k int) []float32 {
 	wide := k + oversample
 	r := rand.New(rand.NewPCG(5, 6))
@@ -139,7 +140,8 @@ func gram(b []float32, n, k int) []float64 {
 	return g
 }
 
-// eigen returns the eigenvalues of a symmetric k × k matrix and its eigenvectors as columns, by Jacobi rotations (Golub, Van Loan, Matrix Computations, §8.5).
+// eigen returns the eigenvalues of a symmetric k × k matrix and its eigenvectors as columns, by Jacobi
+// rotations (Golub, Van Loan, Matrix Computations, §8.5).
 func eigen(a []float64, k int) (values, vectors []float64) {
 	vectors = make([]float64, k*k)
 	for i := range k {

@@ -22,7 +22,8 @@ type vectors struct {
 
 func (v *vectors) row(i int) []float32 { return v.rows[i*v.dim : (i+1)*v.dim] }
 
-// readVectors reads the JSON file in the npm package: {"words":[…], "vectors":{word:[100 numbers, length, place in words]}}.
+// readVectors reads the JSON file in the npm package: {"words":[…], "vectors":{word:[100 numbers, length,
+// place in words]}}.
 func readVectors(file string) (*vectors, error) {
 	f, err := os.Open(file)
 	if err != nil {

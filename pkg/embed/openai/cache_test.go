@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/openspace-dev/openspace/pkg/embed"
-	"github.com/openspace-dev/openspace/pkg/embed/openai"
 	"github.com/openspace-dev/openspace/pkg/embed/embedtest"
+	"github.com/openspace-dev/openspace/pkg/embed/openai"
 )
 
 func TestCacheConforms(t *testing.T) {

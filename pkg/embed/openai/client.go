@@ -1,5 +1,5 @@
-// Package openai asks an OpenAI-compatible endpoint for vectors. docs/embedding.md says what is sent and how answers are
-// checked. It stands apart from package embed so that a program without it links no network.
+// Package openai asks an OpenAI-compatible endpoint for vectors. docs/embedding.md says what is sent and how
+// answers are checked. It stands apart from package embed so that a program without it links no network.
 package openai
 
 import (
@@ -111,7 +111,8 @@ func (r *Client) Dim() int {
 	return r.dim
 }
 
-// Warnings returns what the user should know since the last call: texts that were cut, a width that was not the one asked for.
+// Warnings returns what the user should know since the last call: texts that were cut, a width that was not
+// the one asked for.
 func (r *Client) Warnings() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,7 +133,8 @@ type item struct {
 	vector      []float32
 }
 
-// Embed implements [embed.Embedder]. Errors match [embed.ErrAuth], [embed.ErrLimited], [embed.ErrUnreachable] or [embed.ErrAnswer] and name the host.
+// Embed implements [embed.Embedder]. Errors match [embed.ErrAuth], [embed.ErrLimited], [embed.ErrUnreachable]
+// or [embed.ErrAnswer] and name the host.
 func (r *Client) Embed(ctx context.Context, texts []embed.Text) ([][]float32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -240,8 +242,8 @@ func label(t embed.Text) string {
 	return fmt.Sprintf("%q", strings.ToValidUTF8(s[:min(len(s), 60)], ""))
 }
 
-// cut returns s, or as much of it as has at most MaxTokens tokens. Tokens are not counted, which needs the model's own table, but estimated from above: three bytes of ASCII, or two of
-// anything else, are one.
+// cut returns s, or as much of it as has at most MaxTokens tokens. Tokens are not counted, which needs the
+// model's own table, but estimated from above: three bytes of ASCII, or two of anything else, are one.
 func (r *Client) cut(label, s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	sixths := 0

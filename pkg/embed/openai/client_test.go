@@ -150,7 +150,8 @@ func TestClientConforms(t *testing.T) {
 	embedtest.Run(t, client(t, openai.Config{BaseURL: newFake(t, nil).URL}))
 }
 
-// EM-03: a server that takes ten texts at a time. All are embedded, and a refused request is not sent again as it was.
+// EM-03: a server that takes ten texts at a time. All are embedded, and a refused request is not sent again
+// as it was.
 func TestEM03SmallBatches(t *testing.T) {
 	f := newFake(t, func(w http.ResponseWriter, a asked) {
 		if len(a.input) > 10 {
