@@ -8,6 +8,7 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         atomicfile  crash-safe replacement of files, advisory locks
 	         skill       the SKILL.md format: reading, editing, validation, which files belong to a skill
 	         lexical     words, stems and the arithmetic of BM25F
+	         vec         unit vectors in a mapped file, the nearest of them
 	level 1  api         what a registry and its clients agree on       ← skill
 	         journal     checksummed lines in segment files             ← atomicfile
 	         wire        record types, error codes, exit statuses      ← skill
@@ -15,9 +16,12 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         safety      what is dangerous in a skill's text            ← skill, atomicfile
 	         store       journals, versions, counters                   ← skill, atomicfile, jsonl
 	         roots       skill roots: which folders are skills          ← skill
-	         index       the search index on disk                       ← lexical, atomicfile, roots, skill
+	         embed       vectors for texts: built-in model, cache        ← lexical, vec, atomicfile
+	                     (openai: an endpoint, apart because it links the network)
+	                     (embedtest: what every embedder must fulfil)
+	         index       the search index on disk                       ← lexical, atomicfile, roots, skill, vec
 	         cloud       the HTTP client of a skill registry            ← api, skill, wire
-	level 2  search      candidates to one ranked list  ← lexical, skill, store, roots, index, safety, wire
+	level 2  search      candidates to one ranked list  ← lexical, skill, store, roots, index, embed, safety, wire
 	         registry    the server of a skill community ← api, journal, skill, index, lexical, safety, atomicfile, jsonl
 	         pipe        other commands of the suite as children: lines in, records out  ← jsonl, wire
 	         transfer    skill folder, archive, registry ← skill, store, safety, cloud, api, wire, atomicfile

@@ -17,6 +17,8 @@ var below = map[string][]string{
 	"pkg/atomicfile": {},
 	"pkg/skill":      {},
 	"pkg/lexical":    {},
+	"pkg/vec":        {},
+	"pkg/embed":      {"lexical", "vec", "atomicfile"},
 	"pkg/api":        {"skill"},
 	"pkg/cloud":      {"api", "skill", "wire"},
 	"pkg/transfer":   {"skill", "store", "safety", "cloud", "api", "wire", "atomicfile"},
@@ -26,14 +28,16 @@ var below = map[string][]string{
 	"pkg/safety":     {"skill", "atomicfile"},
 	"pkg/store":      {"skill", "atomicfile", "jsonl"},
 	"pkg/roots":      {"skill"},
-	"pkg/index":      {"lexical", "atomicfile", "roots", "skill"},
-	"pkg/search":     {"skill", "store", "roots", "index", "safety", "wire", "lexical"},
+	"pkg/index":      {"lexical", "atomicfile", "roots", "skill", "vec"},
+	"pkg/search":     {"skill", "store", "roots", "index", "embed", "safety", "wire", "lexical"},
 	"pkg/registry":   {"api", "journal", "skill", "index", "lexical", "safety", "atomicfile", "jsonl", "wire"},
 	"pkg/pipe":       {"jsonl", "wire"},
 	"pkg/cli":        {"jsonl", "wire", "settings"},
 	"cmd":            {},
 
 	"pkg/registry/registrytest": {"registry"}, // what storages must do
+	"pkg/embed/openai":          {"embed"},    // an endpoint as an embedder
+	"pkg/embed/embedtest":       {"embed"},    // what embedders must do
 }
 
 // only lists modules that a single package may import, so that they stay replaceable.
@@ -46,6 +50,7 @@ var only = map[string]string{
 	"github.com/google/renameio/v2":           "pkg/atomicfile",
 	"github.com/gofrs/flock":                  "pkg/atomicfile",
 	"github.com/kljensen/snowball":            "pkg/lexical",
+	"github.com/viterin/vek":                  "pkg/vec",
 	"go.yaml.in/yaml/v3":                      "pkg/skill",
 	"github.com/cpuguy83/go-md2man/v2/md2man": "scripts/gen",
 }

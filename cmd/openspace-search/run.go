@@ -24,6 +24,7 @@ type options struct {
 	policy    string
 	noRefresh bool
 	imports   int // of each query
+	embedding *string
 
 	here, there *search.Engine // of this machine's skills; without any, for a registry's rows alone
 	remote      remote
@@ -36,6 +37,8 @@ func (o *options) flags(fs *flag.FlagSet) {
 	account.Flag(fs)
 	fs.IntVar(&o.imports, "import", 0, "import the best `N` hits of each query that are only in the registry")
 	fs.StringVar(&o.policy, "policy", "", "what is left out as unsafe: `POLICY` is block, warn, allow, strict or a list such as block=critical,high;allow=rule-id")
+	o.embedding = cli.Choice(fs, "embedding", "where vectors come from: `WHICH` is auto (an embedding endpoint when one is set up, else builtin), builtin, openai or none",
+		autoEmbedding, builtinEmbedding, openaiEmbedding, noEmbedding)
 	fs.BoolVar(&o.noRefresh, "no-refresh", false, "take the index as it stands, without comparing it with the skill folders")
 }
 
@@ -73,7 +76,7 @@ func (o *options) run(ctx context.Context, env *cli.Env) error {
 const maxImports = 100
 
 // engine returns the engine that answers queries to a source.
-func (o *options) engine(ctx context.Context, env *cli.Env, source string) (*search.Engine, error) {
+func (o *options) engine(ctx context.Context, env *cli.Env, source string) (_ *search.Engine, err error) {
 	e := &o.here
 	if source == registry {
 		e = &o.there
@@ -83,16 +86,17 @@ func (o *options) engine(ctx context.Context, env *cli.Env, source string) (*sea
 	}
 	c := search.Config{Home: env.Settings.Home(), NoRefresh: o.noRefresh, Policy: safety.DefaultPolicy()}
 	if o.policy != "" {
-		p, err := safety.ParsePolicy(o.policy)
-		if err != nil {
+		if c.Policy, err = safety.ParsePolicy(o.policy); err != nil {
 			return nil, wire.Errorf(wire.Usage, "policy %q: %w", o.policy, err)
 		}
-		c.Policy = p
 	}
 	if source != registry {
 		var problems []skill.Diagnostic
 		c.Roots, problems = skilldirs.Roots(env, *o.dirs)
 		warnRoots(env, problems)
+		if err = o.embedders(env, &c); err != nil {
+			return nil, err
+		}
 	}
 	skilldirs.WarnHome(env)
 	opened, err := search.Open(ctx, c)

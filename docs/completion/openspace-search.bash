@@ -5,6 +5,7 @@ _openspace_search() {
 	case $prev in
 	--api-base) return ;;
 	--color) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
+	--embedding) COMPREPLY=($(compgen -W "auto builtin openai none" -- "$cur")); return ;;
 	--import) return ;;
 	--limit) return ;;
 	--min-score) return ;;
@@ -12,7 +13,7 @@ _openspace_search() {
 	--skill-dirs) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 	--source) COMPREPLY=($(compgen -W "local cloud all" -- "$cur")); return ;;
 	esac
-	words="--api-base --color --exact --explain --help -h --import --json --jsonl --limit --min-score --no-refresh --plain --policy --prefix --skill-dirs --source --version"
+	words="--api-base --color --embedding --exact --explain --help -h --import --json --jsonl --limit --min-score --no-refresh --plain --policy --prefix --skill-dirs --source --version"
 	if [[ $cur == -* ]]; then
 		COMPREPLY=($(compgen -W "$words" -- "$cur"))
 	fi

@@ -1,6 +1,7 @@
 # fish completion for openspace-search; generated, see scripts/gen
 complete -c openspace-search -l api-base -x -d 'talk to the registry at URL, which ends in /api/v1'
 complete -c openspace-search -l color -x -a 'auto always never' -d 'colour the table: WHEN is auto, always or never'
+complete -c openspace-search -l embedding -x -a 'auto builtin openai none' -d 'where vectors come from: WHICH is auto (an embedding endpoint when one is set up, else builtin), builtin, openai or none'
 complete -c openspace-search -l exact -d 'only the skill whose name or id is the query'
 complete -c openspace-search -l explain -d 'say how each score came about'
 complete -c openspace-search -l help -s h -d 'print this help'

@@ -12,8 +12,9 @@ import (
 // archiveTime stands in every archive: the first moment that the format can express.
 func archiveTime() time.Time { return time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// WriteArchive writes files as the archive that a registry hands out: a zip with the files sorted by path, one fixed time and the modes 0644 and
-// 0755. The same files give the same bytes, in whatever order they come.
+// WriteArchive writes files as the archive that a registry hands out: a zip with the files sorted by path,
+// one fixed time and the modes 0644 and 0755. The same files give the same bytes, in whatever order they
+// come.
 func WriteArchive(w io.Writer, files []File) error {
 	sorted := slices.Clone(files)
 	slices.SortFunc(sorted, func(a, b File) int { return strings.Compare(a.Path, b.Path) })

@@ -21,9 +21,10 @@ type File struct {
 	Data []byte
 }
 
-// Fingerprint is the identity of a skill's content: the SHA-256, in hex, over the files sorted by path, each as its path, a NUL, its length
-// in decimal, a NUL and its bytes. In text files CR LF counts as LF. The sidecars .skill_id and .upload_meta.json are left out at
-// any depth, so that a skill that was imported and sent again is the same skill. Execute bits do not count.
+// Fingerprint is the identity of a skill's content: the SHA-256, in hex, over the files sorted by path, each
+// as its path, a NUL, its length in decimal, a NUL and its bytes. In text files CR LF counts as LF. The
+// sidecars .skill_id and .upload_meta.json are left out at any depth, so that a skill that was imported and
+// sent again is the same skill. Execute bits do not count.
 func Fingerprint(files []File) string {
 	sorted := slices.Clone(files)
 	slices.SortFunc(sorted, func(a, b File) int { return strings.Compare(a.Path, b.Path) })

@@ -12,8 +12,9 @@ import (
 // FilesField is the name of the form field that every file of a staged artifact has.
 const FilesField = "files"
 
-// PartHeader returns the header of the multipart part that carries the file at a path. The path must be as CleanPath returns it, else the
-// error is a *PathError: then it holds nothing that could end the header, and stands there as it is, which is how old servers read it.
+// PartHeader returns the header of the multipart part that carries the file at a path. The path must be as
+// CleanPath returns it, else the error is a *PathError: then it holds nothing that could end the header, and
+// stands there as it is, which is how old servers read it.
 func PartHeader(name string, exec bool) (textproto.MIMEHeader, error) {
 	if clean, err := CleanPath(name); err != nil {
 		return nil, err
@@ -41,9 +42,10 @@ func contentType(name string) string {
 // ErrNoFile is returned by ParsePart for a form field that is not a file of the artifact.
 var ErrNoFile = errors.New("part is not a file")
 
-// ParsePart reads the header of a multipart part: the name of its file, not cleaned yet, and whether it can be executed. Names are
-// taken as they come: raw UTF-8, folders and all, also with backslashes, which mime.ParseMediaType would take for quotes. The filename* of
-// RFC 5987, which some clients send for names beyond ASCII, goes before filename.
+// ParsePart reads the header of a multipart part: the name of its file, not cleaned yet, and whether it can
+// be executed. Names are taken as they come: raw UTF-8, folders and all, also with backslashes, which
+// mime.ParseMediaType would take for quotes. The filename* of RFC 5987, which some clients send for names
+// beyond ASCII, goes before filename.
 func ParsePart(h textproto.MIMEHeader) (name string, exec bool, err error) {
 	value := h.Get("Content-Disposition")
 	params, err := dispositionParams(value)
@@ -93,8 +95,9 @@ func dispositionParams(value string) (map[string]string, error) {
 	return params, nil
 }
 
-// paramValue reads one value and what follows its semicolon. In a quoted value only \" is an escape: a backslash before anything
-// else is a Windows separator. A quote inside that no semicolon or end follows was sent raw by an old client and is kept.
+// paramValue reads one value and what follows its semicolon. In a quoted value only \" is an escape: a
+// backslash before anything else is a Windows separator. A quote inside that no semicolon or end follows was
+// sent raw by an old client and is kept.
 func paramValue(s string) (value, rest string, err error) {
 	s = strings.TrimLeft(s, " \t")
 	if !strings.HasPrefix(s, `"`) {

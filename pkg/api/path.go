@@ -21,10 +21,11 @@ type PathError struct{ Path, Why string }
 
 func (e *PathError) Error() string { return fmt.Sprintf("file name %q %s", e.Path, e.Why) }
 
-// CleanPath checks the name of a file in an artifact and returns it with slashes. Backslashes are taken for slashes, and "." parts and
-// doubled slashes vanish. Refused, with a *PathError: an absolute name, a drive letter, any "..", a control or invisible
-// character, what is not UTF-8, an empty name, a part that ends in a dot or a blank or has one of <>:"|?* or the name of a DOS device
-// (they cannot be written on every system), and names over the limits.
+// CleanPath checks the name of a file in an artifact and returns it with slashes. Backslashes are taken for
+// slashes, and "." parts and doubled slashes vanish. Refused, with a *PathError: an absolute name, a drive
+// letter, any "..", a control or invisible character, what is not UTF-8, an empty name, a part that ends in a
+// dot or a blank or has one of <>:"|?* or the name of a DOS device (they cannot be written on every system),
+// and names over the limits.
 func CleanPath(name string) (string, error) {
 	bad := func(why string) (string, error) { return "", &PathError{name, why} }
 	switch {
@@ -88,8 +89,9 @@ func device(part string) bool {
 	return len(base) == 4 && (base[:3] == "com" || base[:3] == "lpt") && base[3] >= '0' && base[3] <= '9'
 }
 
-// PathSet takes the cleaned names of an artifact one by one and refuses what cannot stand in one folder on every system: a name that is there
-// already, also in other letter case or another form of its accents, and a file where another name needs a folder.
+// PathSet takes the cleaned names of an artifact one by one and refuses what cannot stand in one folder on
+// every system: a name that is there already, also in other letter case or another form of its accents, and a
+// file where another name needs a folder.
 type PathSet struct {
 	seen map[string]entry // by folded path
 }

@@ -21,7 +21,8 @@ const (
 	DefaultFound = 20 // rows of a search that asks for no number
 )
 
-// The visibilities. A group record is visible to every key of one of its groups; old clients know it as group_only and take it for private.
+// The visibilities. A group record is visible to every key of one of its groups; old clients know it as
+// group_only and take it for private.
 const (
 	Public  = "public"
 	Private = "private"
@@ -151,15 +152,17 @@ type Change struct {
 	Tags       *[]string `json:"tags,omitempty"`
 }
 
-// Versions is the line of a skill: the records that are fixes of one another, oldest first, as far as the caller may see them.
+// Versions is the line of a skill: the records that are fixes of one another, oldest first, as far as the
+// caller may see them.
 type Versions struct {
 	Items      []Record `json:"items"`
 	Latest     string   `json:"latest"`     // record id of the newest one that is not deprecated, of the same owner as the one asked for; that one itself when there is none
 	Unresolved []string `json:"unresolved"` // parents that the registry does not know, or does not show to the caller
 }
 
-// CheckParents says how many parents an origin allows: none for imported and captured, one for fixed, at least one for derived.
-// It returns "" when n is right, else a sentence; known is false for an origin outside the list, of which nothing is asked.
+// CheckParents says how many parents an origin allows: none for imported and captured, one for fixed, at
+// least one for derived. It returns "" when n is right, else a sentence; known is false for an origin outside
+// the list, of which nothing is asked.
 func CheckParents(origin string, n int) (problem string, known bool) {
 	switch origin {
 	case Imported, Captured:

@@ -21,7 +21,8 @@ const ed25519Name = "ed25519"
 // ErrSignatureMismatch reports a signature that does not belong to what it came with.
 var ErrSignatureMismatch = errors.New("signature does not fit the content")
 
-// SignedText is what a signature is made over. The first line keeps it apart from anything else that the key may sign.
+// SignedText is what a signature is made over. The first line keeps it apart from anything else that the key
+// may sign.
 func SignedText(fingerprint, name string) []byte {
 	return []byte("openspace-skill-signature-v1\n" + fingerprint + "\n" + name + "\n")
 }
@@ -57,8 +58,8 @@ func (s *Signature) key() (ed25519.PublicKey, error) {
 	return public, nil
 }
 
-// KeyID names the key that signed, as it is shown to people and written into policies: SHA256: and the unpadded base64 of the key's
-// SHA-256. It is "" for a signature without a valid key.
+// KeyID names the key that signed, as it is shown to people and written into policies: SHA256: and the
+// unpadded base64 of the key's SHA-256. It is "" for a signature without a valid key.
 func (s *Signature) KeyID() string {
 	if s == nil {
 		return ""

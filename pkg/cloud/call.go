@@ -31,7 +31,8 @@ type payload struct {
 	kind string // content type
 }
 
-// do asks until there is an answer, an error that asking again cannot mend, or no more patience. read gets every answer that is a success.
+// do asks until there is an answer, an error that asking again cannot mend, or no more patience. read gets
+// every answer that is a success.
 func (c *Client) do(ctx context.Context, what call, read func(resp *http.Response) error) error {
 	if c.o.Patience < 0 {
 		return c.endpoint(c.try(ctx, what, read), what)

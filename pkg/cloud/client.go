@@ -1,10 +1,12 @@
 // Package cloud is the HTTP client of a skill registry.
 //
-// It owns how a registry is talked to: paths, headers, deadlines, retries, redirects, proxies and the meaning of answers. What the bodies look like
-// stands in package api; what is done with skills in package transfer. Everything is streamed, bounded in size and ends within a deadline. Every
-// error is a *wire.Error with a code; that of an answer also has its endpoint and request id, and wraps a *Refusal.
+// It owns how a registry is talked to: paths, headers, deadlines, retries, redirects, proxies and the meaning
+// of answers. What the bodies look like stands in package api; what is done with skills in package transfer.
+// Everything is streamed, bounded in size and ends within a deadline. Every error is a *wire.Error with a
+// code; that of an answer also has its endpoint and request id, and wraps a *Refusal.
 //
-// The key goes to one origin only: scheme, host and port of the base address. A Client may be used by many goroutines.
+// The key goes to one origin only: scheme, host and port of the base address. A Client may be used by many
+// goroutines.
 package cloud
 
 import (
@@ -45,7 +47,8 @@ type Client struct {
 	http *http.Client
 }
 
-// New returns a client. It connects to nothing. Without a key the error has the code auth, with a bad address the code usage.
+// New returns a client. It connects to nothing. Without a key the error has the code auth, with a bad address
+// the code usage.
 func New(o Options) (*Client, error) {
 	if o.Base == "" {
 		o.Base = DefaultBase
@@ -97,8 +100,9 @@ func transport(o Options) *http.Transport {
 	}
 }
 
-// checkRedirect follows a redirect of a question anywhere, but with the key only within the origin that it is for. Anything else is followed only where
-// method and body stay as they are and the origin too: a registry that moved is for the user to know about.
+// checkRedirect follows a redirect of a question anywhere, but with the key only within the origin that it is
+// for. Anything else is followed only where method and body stay as they are and the origin too: a registry
+// that moved is for the user to know about.
 func (c *Client) checkRedirect(next *http.Request, via []*http.Request) error {
 	if len(via) >= 10 {
 		return errTooManyRedirects
@@ -132,7 +136,8 @@ func port(u *url.URL) string {
 	return "80"
 }
 
-// recordPath is the path of a record. The id is one segment whatever is in it: slashes are escaped, and so are dots that stand alone.
+// recordPath is the path of a record. The id is one segment whatever is in it: slashes are escaped, and so
+// are dots that stand alone.
 func recordPath(id string, more ...string) string {
 	escaped := url.PathEscape(id)
 	if strings.Trim(escaped, ".") == "" {

@@ -134,7 +134,8 @@ type Found struct {
 	Skipped int       // rows that could not be read
 }
 
-// Search asks for records. Rows are decoded one by one as they come; one that cannot be read costs nothing but itself.
+// Search asks for records. Rows are decoded one by one as they come; one that cannot be read costs nothing
+// but itself.
 func (c *Client) Search(ctx context.Context, s api.Search) (Found, error) {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -190,8 +191,8 @@ const (
 	Duplicate Outcome = "duplicate" // the content is there as another record
 )
 
-// Create publishes a staged artifact. When the id is taken by other content it tries once more with a new id made of name. The record of a
-// Duplicate has nothing but its id.
+// Create publishes a staged artifact. When the id is taken by other content it tries once more with a new id
+// made of name. The record of a Duplicate has nothing but its id.
 func (c *Client) Create(ctx context.Context, req api.Create, name string) (api.Record, Outcome, error) {
 	rec, outcome, err := c.create(ctx, req)
 	var r *Refusal

@@ -26,8 +26,9 @@ type Artifact struct {
 	Signature   *api.Signature // nil: unsigned
 }
 
-// Download fetches the archive of a record. open is called before each try and gives what the bytes go to, from the start; limit is the most that
-// is taken. The bytes are compared with the digest that the registry sends.
+// Download fetches the archive of a record. open is called before each try and gives what the bytes go to,
+// from the start; limit is the most that is taken. The bytes are compared with the digest that the registry
+// sends.
 func (c *Client) Download(ctx context.Context, id string, limit int64, open func() (io.Writer, error)) (Artifact, error) {
 	if id == "" {
 		return Artifact{}, wire.Errorf(wire.Usage, "%w", errNoID)

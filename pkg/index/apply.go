@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path"
@@ -22,6 +23,13 @@ const (
 func (x *Index) apply(ctx context.Context, c *change) error {
 	start := time.Now()
 	defer func() { x.took = time.Since(start) }()
+	x.before, x.added, x.dropped = 0, c.add, nil
+	if x.manifest != nil && !c.whole {
+		x.before = x.Generation()
+		for _, r := range c.drop {
+			x.dropped = append(x.dropped, binary.LittleEndian.Uint64(x.segments[r.Segment].docs[r.Doc*docSize+80:]))
+		}
+	}
 	next, err := x.prepare(ctx, c)
 	if err != nil {
 		return err

@@ -22,9 +22,10 @@ const (
 	touchMost  = 16      // searches after which the pages of files are given back to the system
 )
 
-// Collection is an index of documents that are handed to it one by one, for a program that runs for long and keeps the documents elsewhere. Documents are
-// known by labels, small numbers of the caller's choice. A document can be found as soon as Add has returned. On disk is what it takes to start
-// quickly and nothing else: after a crash the youngest documents are missing, and OpenCollection tells which are there.
+// Collection is an index of documents that are handed to it one by one, for a program that runs for long and
+// keeps the documents elsewhere. Documents are known by labels, small numbers of the caller's choice. A
+// document can be found as soon as Add has returned. On disk is what it takes to start quickly and nothing
+// else: after a crash the youngest documents are missing, and OpenCollection tells which are there.
 //
 // It is safe for concurrent use.
 type Collection struct {
@@ -69,8 +70,9 @@ type Found struct {
 	Score float64 // as of a Match
 }
 
-// OpenCollection opens the collection in a directory, which may be missing. label gives each document that is found there its label, or says that the
-// document is of no use any more; labels should be dense, memory grows with the highest. Damaged files are removed.
+// OpenCollection opens the collection in a directory, which may be missing. label gives each document that is
+// found there its label, or says that the document is of no use any more; labels should be dense, memory
+// grows with the highest. Damaged files are removed.
 func OpenCollection(dir string, label func(d Doc) (uint32, bool)) (*Collection, error) {
 	c := &Collection{dir: dir, next: 1}
 	files, err := filepath.Glob(filepath.Join(dir, "seg-*.osx"))
@@ -170,8 +172,8 @@ func (c *Collection) Len() int {
 	return n
 }
 
-// Add takes in a document, in the place of the one that has the label so far. Documents wait until the next Search or Tend; when very many
-// do, Add indexes them, and the error is that of it.
+// Add takes in a document, in the place of the one that has the label so far. Documents wait until the next
+// Search or Tend; when very many do, Add indexes them, and the error is that of it.
 func (c *Collection) Add(label uint32, d Document) error {
 	c.mu.Lock()
 	c.remove(label)
@@ -214,8 +216,8 @@ func (c *Collection) remove(label uint32) {
 	}
 }
 
-// Search returns the k best documents for q among those that keep says yes to, best first, equal ones by label. What was added before is
-// searched. Damage found on the way is ErrDamaged.
+// Search returns the k best documents for q among those that keep says yes to, best first, equal ones by
+// label. What was added before is searched. Damage found on the way is ErrDamaged.
 func (c *Collection) Search(q lexical.Query, k int, keep func(label uint32) bool) (out []Found, err error) {
 	if err := c.seal(); err != nil {
 		return nil, err
@@ -268,7 +270,8 @@ func (c *Collection) top(scores *Scores, k int, keep func(label uint32) bool) (o
 	return out
 }
 
-// release gives the pages of mapped files back, so that a program that searches a large collection all day does not seem to hold all of it. c.mu is held.
+// release gives the pages of mapped files back, so that a program that searches a large collection all day
+// does not seem to hold all of it. c.mu is held.
 func (c *Collection) release() {
 	for _, p := range c.parts {
 		if p.seg.c.mapped != nil {

@@ -66,8 +66,8 @@ func mergeSegment(sources []source, keep func(src, doc int) bool) (*segment, []b
 	return seg, data, err
 }
 
-// Tend indexes documents that wait when they are many, merges segments that have become many or mostly dead, and writes the large ones to disk. It is for a
-// goroutine of its own; searching and adding go on meanwhile.
+// Tend indexes documents that wait when they are many, merges segments that have become many or mostly dead,
+// and writes the large ones to disk. It is for a goroutine of its own; searching and adding go on meanwhile.
 func (c *Collection) Tend() error {
 	c.mu.RLock()
 	due := len(c.fresh) >= sealDocs

@@ -76,7 +76,8 @@ func same(t *testing.T, c *index.Collection, versions map[uint32]int) {
 	}
 }
 
-// Whatever was added, replaced, removed, merged, written and opened again: the answer is that of a collection made at once.
+// Whatever was added, replaced, removed, merged, written and opened again: the answer is that of a collection
+// made at once.
 func TestCollection(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	versions := map[uint32]int{}

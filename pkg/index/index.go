@@ -14,6 +14,7 @@ import (
 
 	"github.com/openspace-dev/openspace/pkg/roots"
 	"github.com/openspace-dev/openspace/pkg/skill"
+	"github.com/openspace-dev/openspace/pkg/vec"
 )
 
 // State says how far the answer of an index can be trusted to be today's.
@@ -31,6 +32,7 @@ type Options struct {
 	Dir       string        // directory of all indexes
 	NoRefresh bool          // take the index as it stands when there is one
 	Wait      time.Duration // how long to wait for another process that is writing; 0 is 10 s
+	Embedder  Embedder      // makes the vectors; nil: search by words alone
 }
 
 // Index is the opened index of one root. It is safe for concurrent use after Open.
@@ -47,6 +49,10 @@ type Index struct {
 	warnings []string
 	unsaved  error // why the index is in memory only
 	took     time.Duration
+	before   int            // the generation before the last change of this process
+	added    []roots.Folder // by that change
+	dropped  []uint64       // keys of the documents that it dropped
+	matrix   *vec.Matrix    // nil without vectors
 }
 
 // DirName returns the name of the directory that holds the index of a root whose real path is given.
@@ -58,35 +64,38 @@ func DirName(realRoot string) string {
 // Open opens the index of root, builds it when there is none or it is of no use, and brings it up to date
 // unless o.NoRefresh.
 func Open(ctx context.Context, root roots.Root, o Options) (*Index, error) {
-	if o.Wait == 0 {
-		o.Wait = 10 * time.Second
-	}
-	x := &Index{root: root, dir: filepath.Join(o.Dir, DirName(realPath(root.Dir))), options: o, state: Checked}
+	x := newIndex(root, o)
 	err := x.load()
 	if errors.Is(err, ErrVersion) {
 		return nil, err
 	}
 	if x.manifest != nil && o.NoRefresh {
-		x.state = Unchecked
-		return x, nil
-	}
-	if err = x.refresh(ctx); errors.Is(err, ErrDamaged) {
+		x.state, err = Unchecked, nil
+	} else if err = x.refresh(ctx); errors.Is(err, ErrDamaged) {
 		err = x.rebuild(ctx)
 	}
-	if err != nil {
-		x.Close()
-		return nil, err
-	}
-	return x, nil
+	return x.finish(ctx, err)
 }
 
 // Rebuild builds the index of root from nothing, whatever there is.
 func Rebuild(ctx context.Context, root roots.Root, o Options) (*Index, error) {
+	x := newIndex(root, o)
+	return x.finish(ctx, x.rebuild(ctx))
+}
+
+func newIndex(root roots.Root, o Options) *Index {
 	if o.Wait == 0 {
 		o.Wait = 10 * time.Second
 	}
-	x := &Index{root: root, dir: filepath.Join(o.Dir, DirName(realPath(root.Dir))), options: o, state: Checked}
-	if err := x.rebuild(ctx); err != nil {
+	return &Index{root: root, dir: filepath.Join(o.Dir, DirName(realPath(root.Dir))), options: o, state: Checked}
+}
+
+// finish opens the vectors of an index that was opened without an error.
+func (x *Index) finish(ctx context.Context, err error) (*Index, error) {
+	if err == nil {
+		err = x.openVectors(ctx)
+	}
+	if err != nil {
 		x.Close()
 		return nil, err
 	}
@@ -152,6 +161,10 @@ func (x *Index) Close() error {
 	var err error
 	for _, s := range x.segments {
 		err = errors.Join(err, s.close())
+	}
+	if x.matrix != nil {
+		err = errors.Join(err, x.matrix.Close())
+		x.matrix = nil
 	}
 	x.manifest, x.segments, x.deleted, x.dirs, x.problems = nil, nil, nil, nil, nil
 	return err

@@ -17,6 +17,7 @@ const (
 	secTerms    = 3
 	secPostings = 4
 	secNames    = 5
+	secKeys     = 6
 
 	docSize  = 96
 	termSize = 40
@@ -40,19 +41,20 @@ type Doc struct {
 type segment struct {
 	c                                      *container
 	docs, strings, terms, postings, byName []byte
+	byKey                                  []byte
 	n                                      int // documents, deleted ones too
 	nTerms                                 int
 }
 
 func newSegment(c *container) (*segment, error) {
 	s := &segment{c: c, docs: c.sections[secDocs], strings: c.sections[secStrings], terms: c.sections[secTerms],
-		postings: c.sections[secPostings], byName: c.sections[secNames]}
+		postings: c.sections[secPostings], byName: c.sections[secNames], byKey: c.sections[secKeys]}
 	s.n, s.nTerms = len(s.docs)/docSize, len(s.terms)/termSize
-	if len(s.docs)%docSize != 0 || len(s.terms)%termSize != 0 || len(s.byName) != 4*s.n {
+	if len(s.docs)%docSize != 0 || len(s.terms)%termSize != 0 || len(s.byName) != 4*s.n || len(s.byKey) != 4*s.n {
 		return nil, fmt.Errorf("%w: section of an odd size", ErrDamaged)
 	}
-	if checksum(s.byName) != c.sums[secNames] {
-		return nil, fmt.Errorf("%w: checksum of the names", ErrDamaged)
+	if checksum(s.byName) != c.sums[secNames] || checksum(s.byKey) != c.sums[secKeys] {
+		return nil, fmt.Errorf("%w: checksum of the names or keys", ErrDamaged)
 	}
 	return s, nil
 }
@@ -188,6 +190,26 @@ func (s *segment) namesFrom(key string) int {
 		_, k := s.nameAt(p)
 		return bytes.Compare(k, want) >= 0
 	})
+}
+
+// withKey returns the documents with the given key, see Doc.key.
+func (s *segment) withKey(key uint64) (docs []int) {
+	at := func(p int) (doc int, key uint64) {
+		doc = int(binary.LittleEndian.Uint32(s.byKey[4*p:]))
+		if doc >= s.n {
+			return -1, 0
+		}
+		return doc, binary.LittleEndian.Uint64(s.docs[doc*docSize+80:])
+	}
+	first := sort.Search(s.n, func(p int) bool { _, k := at(p); return k >= key })
+	for p := first; p < s.n; p++ {
+		doc, k := at(p)
+		if k != key || doc < 0 {
+			break
+		}
+		docs = append(docs, doc)
+	}
+	return docs
 }
 
 func (s *segment) close() error { return s.c.close() }

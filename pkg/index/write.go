@@ -2,8 +2,9 @@ package index
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/openspace-dev/openspace/pkg/lexical"
@@ -15,7 +16,8 @@ const maxDescription = 4 << 10
 // segmentWriter lays out one segment: documents first, in order, then terms in the order of (stem, exact).
 type segmentWriter struct {
 	docs, strings, terms, postings []byte
-	keys                           []string // name key of each document
+	names                          []string // name key of each document
+	keys                           []uint64 // content key of each document
 }
 
 // reserve makes room for all that the sources hold.
@@ -49,7 +51,7 @@ func (w *segmentWriter) addDoc(d Doc) {
 	row = binary.LittleEndian.AppendUint32(row, flags)
 	sums[0] = row
 	w.docs = append(w.docs, binary.LittleEndian.AppendUint32(row, checksum(sums...))...)
-	w.keys = append(w.keys, d.Key)
+	w.names, w.keys = append(w.names, d.Key), append(w.keys, d.key())
 }
 
 // ref appends text to the strings and a reference to it to row.
@@ -81,16 +83,22 @@ func (w *segmentWriter) addTerm(stem, exact string, list []byte, df int) {
 
 // sections returns the finished segment.
 func (w *segmentWriter) sections() []section {
-	order := make([]int, len(w.keys))
+	return []section{{secDocs, w.docs}, {secStrings, w.strings}, {secTerms, w.terms}, {secPostings, w.postings},
+		{secNames, orderOf(w.names)}, {secKeys, orderOf(w.keys)}}
+}
+
+// orderOf returns the numbers of the elements of keys in the order of (key, number).
+func orderOf[K cmp.Ordered](keys []K) []byte {
+	order := make([]int, len(keys))
 	for i := range order {
 		order[i] = i
 	}
-	sort.SliceStable(order, func(a, b int) bool { return w.keys[order[a]] < w.keys[order[b]] })
-	names := make([]byte, 0, 4*len(order))
-	for _, d := range order {
-		names = binary.LittleEndian.AppendUint32(names, uint32(d))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(keys[a], keys[b]) })
+	out := make([]byte, 0, 4*len(order))
+	for _, i := range order {
+		out = binary.LittleEndian.AppendUint32(out, uint32(i))
 	}
-	return []section{{secDocs, w.docs}, {secStrings, w.strings}, {secTerms, w.terms}, {secPostings, w.postings}, {secNames, names}}
+	return out
 }
 
 // postingList is a list under construction.
@@ -243,7 +251,7 @@ func merge(sources []source, keep func(src, doc int) bool) ([]section, error) {
 	w.reserve(sources)
 	numbers := make([]renumbering, len(sources))
 	for i, s := range sources {
-		numbers[i].base = uint32(len(w.keys))
+		numbers[i].base = uint32(len(w.names))
 		to := make([]uint32, s.docCount())
 		for d := range to {
 			to[d] = gone
@@ -255,7 +263,7 @@ func merge(sources []source, keep func(src, doc int) bool) ([]section, error) {
 			if err != nil {
 				return nil, err
 			}
-			to[d] = uint32(len(w.keys))
+			to[d] = uint32(len(w.names))
 			w.addDoc(doc)
 		}
 	}

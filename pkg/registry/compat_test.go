@@ -13,7 +13,8 @@ import (
 	"github.com/openspace-dev/openspace/pkg/registry"
 )
 
-// compatKeys are the keys of the directories in testdata/compat, one of each version of the format. Directories are never changed.
+// compatKeys are the keys of the directories in testdata/compat, one of each version of the format.
+// Directories are never changed.
 var compatKeys = map[string]string{"1": "osk_2fca058c__yPHSEQpCW0wE5QvxCYyuVWBPi55hLDCVanoAH9uwwQ"}
 
 // A directory that an older version wrote is served and verified.

@@ -93,7 +93,8 @@ func tidy(req *api.Create, c *caller) error {
 	return err
 }
 
-// allowedVisibility checks who shall see a record. A group record without groups is what old clients send for a private one.
+// allowedVisibility checks who shall see a record. A group record without groups is what old clients send for
+// a private one.
 func allowedVisibility(v string, groups []string, c *caller) (string, []string, error) {
 	if v == api.Group && len(groups) == 0 {
 		v = api.Private
@@ -206,7 +207,8 @@ func safeToShow(a *artifact) error {
 	return e
 }
 
-// keepDiff stores the content diff of a record with one parent. That of a record without a parent says what the artifact says.
+// keepDiff stores the content diff of a record with one parent. That of a record without a parent says what
+// the artifact says.
 func (s *Server) keepDiff(ctx context.Context, req *api.Create, r *record) (err error) {
 	if req.ContentDiff == nil || *req.ContentDiff == "" || len(r.ParentSkillIDs) != 1 || len(*req.ContentDiff) > s.o.Limits.Diff {
 		return nil
@@ -266,7 +268,8 @@ func (s *Server) publish(c *call, id string, r *record) error {
 	}
 }
 
-// decide says whether a record may be made: it answers a repetition by itself, and refuses an id or a content that is taken.
+// decide says whether a record may be made: it answers a repetition by itself, and refuses an id or a content
+// that is taken.
 func (s *Server) decide(c *call, id string, r *record) (prev uint64, done bool, err error) {
 	s.view.mu.RLock()
 	label, taken := s.view.labels[id]

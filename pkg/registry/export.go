@@ -9,7 +9,8 @@ import (
 	"github.com/openspace-dev/openspace/pkg/api"
 )
 
-// Records calls f for every record of a storage, private ones too, oldest first. Nothing is asked of the caller: it is for whoever has the storage.
+// Records calls f for every record of a storage, private ones too, oldest first. Nothing is asked of the
+// caller: it is for whoever has the storage.
 func Records(ctx context.Context, s Storage, f func(api.Record) error) error {
 	v := newView()
 	err := s.Changes(ctx, 0, func(d Doc) error {

@@ -171,7 +171,8 @@ var ErrForeign = errors.New("the directory holds something else than a registry"
 // Dir returns the directory.
 func (s *Files) Dir() string { return s.dir }
 
-// Lock takes the lock of the one server of this directory. Another holder is an error that matches atomicfile.ErrLocked.
+// Lock takes the lock of the one server of this directory. Another holder is an error that matches
+// atomicfile.ErrLocked.
 func (s *Files) Lock() (*atomicfile.Lock, error) {
 	if err := s.prepare(); err != nil {
 		return nil, err

@@ -67,7 +67,8 @@ func (s *Files) PutBlob(_ context.Context, data []byte) (string, error) {
 	return hash, nil
 }
 
-// makeShard makes the folder of a blob and syncs its name, also when another program made it: that one may not have come to this step.
+// makeShard makes the folder of a blob and syncs its name, also when another program made it: that one may
+// not have come to this step.
 func (s *Files) makeShard(path string) error {
 	dir := filepath.Dir(path)
 	shard := rawHash(filepath.Base(path))[0]

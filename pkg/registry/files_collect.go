@@ -32,7 +32,8 @@ func rawHash(text string) (raw [32]byte) {
 	return raw
 }
 
-// Collect removes the blobs that no current state names and that were stored before a time, and what dead writers left.
+// Collect removes the blobs that no current state names and that were stored before a time, and what dead
+// writers left.
 func (s *Files) Collect(ctx context.Context, before time.Time) (Collected, error) {
 	var res Collected
 	used, seq, err := s.used(ctx)
@@ -171,8 +172,8 @@ func (s *Files) removeBlobs(candidates []string, used hashes, before time.Time, 
 	return nil
 }
 
-// Compact rewrites the segments of the journal of which more than half is overwritten, and returns how many bytes that saved. The caller holds
-// the lock of Lock and uses s from nobody else meanwhile.
+// Compact rewrites the segments of the journal of which more than half is overwritten, and returns how many
+// bytes that saved. The caller holds the lock of Lock and uses s from nobody else meanwhile.
 func (s *Files) Compact(ctx context.Context) (saved int64, err error) {
 	err = s.locked(ctx, func() error {
 		segs, err := s.j.Segments()

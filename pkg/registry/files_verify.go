@@ -20,9 +20,9 @@ type Problem struct {
 	Hint    string
 }
 
-// Verify checks every line of the journal, every blob against its name, and that each record has its blobs, that its archive has its
-// fingerprint and its signature fits. It returns how many records and blobs it looked at. Everything it finds is told; only what keeps it from
-// looking on is an error.
+// Verify checks every line of the journal, every blob against its name, and that each record has its blobs,
+// that its archive has its fingerprint and its signature fits. It returns how many records and blobs it
+// looked at. Everything it finds is told; only what keeps it from looking on is an error.
 func (s *Files) Verify(ctx context.Context, report func(Problem) error) (checked int, err error) {
 	if err := s.verifyLines(ctx, report); err != nil {
 		return 0, err

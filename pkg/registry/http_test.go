@@ -271,7 +271,8 @@ func (s *trouble) Put(ctx context.Context, d registry.Doc, prev uint64) (uint64,
 	return s.Storage.Put(ctx, d, prev)
 }
 
-// A fault in one request is an answer of that request, and the server goes on. Nothing of it is told but the request id.
+// A fault in one request is an answer of that request, and the server goes on. Nothing of it is told but the
+// request id.
 func TestFaults(t *testing.T) {
 	files := openFiles(t, t.TempDir())
 	defer files.Close()

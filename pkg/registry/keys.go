@@ -133,7 +133,8 @@ func Keys(ctx context.Context, s Storage) ([]Key, error) {
 	return out, err
 }
 
-// RevokeKey ends the use of the key with an id, or of all keys of an owner, and returns those that it ended. There must be one: ErrNotFound.
+// RevokeKey ends the use of the key with an id, or of all keys of an owner, and returns those that it ended.
+// There must be one: ErrNotFound.
 func RevokeKey(ctx context.Context, s Storage, idOrOwner string) ([]Key, error) {
 	keys, err := Keys(ctx, s)
 	if err != nil {

@@ -252,7 +252,8 @@ func TestOpenAPITypes(t *testing.T) {
 	}
 }
 
-// Every described status of every operation is answered, nothing else is in the answers, and every described field is seen.
+// Every described status of every operation is answered, nothing else is in the answers, and every described
+// field is seen.
 func TestOpenAPIAnswers(t *testing.T) {
 	d := readOpenAPI(t)
 	limits := registry.DefaultLimits()

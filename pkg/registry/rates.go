@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// rates holds callers to a number of requests a second: each has a bucket that fills steadily, and a request takes one out.
+// rates holds callers to a number of requests a second: each has a bucket that fills steadily, and a request
+// takes one out.
 type rates struct {
 	limits Limits
 	now    func() time.Time

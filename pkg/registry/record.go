@@ -105,8 +105,9 @@ func nanos(text string) int64 {
 // reserved are the words of the API's own paths below /records.
 var reserved = []string{"metadata", "download", "versions", "embeddings", "search"}
 
-// ValidRecordID tells whether a text can be a record id: what skill.ValidID allows, and slashes inside, as old clients make them of
-// names that have one. No part between slashes may be empty, begin with a dot or be the last word of one of the API's paths.
+// ValidRecordID tells whether a text can be a record id: what skill.ValidID allows, and slashes inside, as
+// old clients make them of names that have one. No part between slashes may be empty, begin with a dot or be
+// the last word of one of the API's paths.
 func ValidRecordID(id string) bool {
 	if len(id) > 240 || !skill.ValidID(strings.ReplaceAll(id, "/", "_")) {
 		return false

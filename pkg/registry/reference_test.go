@@ -18,7 +18,8 @@ import (
 	"github.com/openspace-dev/openspace/pkg/registry"
 )
 
-// These tests talk to the six operations of the old clients as those do: byte for byte where they are not done by a library.
+// These tests talk to the six operations of the old clients as those do: byte for byte where they are not
+// done by a library.
 
 // oldHeaders are those of every call of an old client.
 var oldHeaders = []string{"User-Agent", "OpenSpace-Client/1.0", "Accept-Encoding", "identity", "Connection", "close"}

@@ -152,7 +152,8 @@ func (s *Server) load(ctx context.Context) error {
 	return s.indexAll(ctx, stale)
 }
 
-// skipDamaged logs a document that cannot be read and goes on without it: one of them must not keep a registry from starting.
+// skipDamaged logs a document that cannot be read and goes on without it: one of them must not keep a
+// registry from starting.
 func (s *Server) skipDamaged(d Doc, err error) error {
 	if err != nil {
 		s.log.Error("document cannot be read", "kind", d.Kind, "id", d.ID, "seq", d.Seq, "error", err)

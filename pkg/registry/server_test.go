@@ -156,7 +156,8 @@ func (a answer) refused(code api.ErrorCode) api.Error {
 
 const boundary = "----OpenSpaceUpload0123456789abcdef"
 
-// form makes the body of an upload the way the old clients do: names go in as they are. files is pairs of name and content.
+// form makes the body of an upload the way the old clients do: names go in as they are. files is pairs of
+// name and content.
 func form(files ...string) io.Reader {
 	var b bytes.Buffer
 	for i := 0; i < len(files); i += 2 {

@@ -38,7 +38,8 @@ func (s *Server) versions(c *call) error {
 	return nil
 }
 
-// line follows the fixes of a skill both ways as far as the caller sees, and returns them oldest first, with the parents that lead nowhere.
+// line follows the fixes of a skill both ways as far as the caller sees, and returns them oldest first, with
+// the parents that lead nowhere.
 func (s *Server) line(ctx context.Context, who *caller, id string) (line []api.Record, unresolved []string, err error) {
 	queue, seen := []string{id}, map[string]bool{id: true}
 	add := func(id string) {

@@ -13,8 +13,8 @@ import (
 	"github.com/openspace-dev/openspace/pkg/api"
 )
 
-// view is what a server remembers of the storage: little for each record, enough to decide who sees it, to find it, and to tell when
-// two are the same. It is made from the storage's changes alone.
+// view is what a server remembers of the storage: little for each record, enough to decide who sees it, to
+// find it, and to tell when two are the same. It is made from the storage's changes alone.
 type view struct {
 	mu      sync.RWMutex
 	seq     uint64  // of the last change taken in
@@ -291,7 +291,8 @@ type listed struct {
 	created int64
 }
 
-// list returns at most n ids of records after a place in the order of creation that a caller sees and that a filter lets through.
+// list returns at most n ids of records after a place in the order of creation that a caller sees and that a
+// filter lets through.
 func (v *view) list(c *caller, after listed, n int, keep func(*entry) bool) (out []listed) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()

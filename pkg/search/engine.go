@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openspace-dev/openspace/pkg/embed"
 	"github.com/openspace-dev/openspace/pkg/index"
 	"github.com/openspace-dev/openspace/pkg/lexical"
 	"github.com/openspace-dev/openspace/pkg/roots"
@@ -23,6 +24,8 @@ type Config struct {
 	Roots     []roots.Root // earlier ones win over later ones
 	NoRefresh bool         // do not compare the index with the disk
 	Policy    safety.Policy
+	Embedder  embed.Embedder // makes the vectors of skills; nil: search by words alone
+	Queries   embed.Embedder // makes those of queries, with the same model; nil: Embedder does
 }
 
 // Engine answers requests about a set of roots. It is not safe for concurrent use.
@@ -31,6 +34,10 @@ type Engine struct {
 	set    index.Set
 	store  *store.Store
 	cache  *safety.Cache
+
+	opened  time.Time     // when the indexes were last compared with the disk
+	cost    time.Duration // and how long that took
+	resting time.Time     // until when a failing endpoint is left alone
 }
 
 // Result is the answer to one request.
@@ -65,7 +72,12 @@ type openFunc func(context.Context, roots.Root, index.Options) (*index.Index, er
 
 func (e *Engine) openIndexes(ctx context.Context, open openFunc) error {
 	e.closeIndexes()
+	start := time.Now()
+	defer func() { e.opened, e.cost = time.Now(), time.Since(start) }()
 	o := index.Options{Dir: IndexDir(e.config.Home), NoRefresh: e.config.NoRefresh, Wait: 10 * time.Second}
+	if e.config.Embedder != nil {
+		o.Embedder = documents{e.config.Embedder}
+	}
 	for _, r := range e.config.Roots {
 		x, err := open(ctx, r, o)
 		if err != nil {
@@ -118,7 +130,15 @@ func (e *Engine) State() index.State {
 }
 
 // Search answers r. An index that turns out to be damaged is built anew, once.
+//
+// A program that lives long sees what changes on disk: when the last look is long ago beside what a look costs, the
+// indexes are compared with the disk again.
 func (e *Engine) Search(ctx context.Context, r Request) (Result, error) {
+	if time.Since(e.opened) > max(time.Second, 20*e.cost) {
+		if err := e.openIndexes(ctx, index.Open); err != nil {
+			return Result{}, err
+		}
+	}
 	res, err := e.search(ctx, r)
 	if errors.Is(err, index.ErrDamaged) {
 		if err := e.openIndexes(ctx, index.Rebuild); err != nil {
@@ -132,9 +152,15 @@ func (e *Engine) Search(ctx context.Context, r Request) (Result, error) {
 
 func (e *Engine) search(ctx context.Context, r Request) (Result, error) {
 	res := Result{Index: e.State()}
-	q := lexical.ParseQuery(r.Query)
+	q := question{Query: lexical.ParseQuery(r.Query)}
 	if strings.TrimSpace(r.Query) == "" {
 		return res, nil
+	}
+	if !r.Exact && !r.Prefix {
+		var warning string
+		if q.vector, warning = e.vectorOf(ctx, r.Query); warning != "" {
+			res.Warnings = append(res.Warnings, warning)
+		}
 	}
 	found, unusable, err := e.candidates(r, q)
 	if err != nil {
@@ -156,7 +182,7 @@ func (e *Engine) search(ctx context.Context, r Request) (Result, error) {
 			continue
 		}
 		if r.Explain {
-			if hit.Explain, err = e.explain(c, q); err != nil {
+			if hit.Explain, err = e.explain(c, q.Query); err != nil {
 				return res, err
 			}
 		}

@@ -57,6 +57,10 @@ func (f *filter) hit(c candidate) (h wire.Hit, keep bool, err error) {
 	f.seen[same] = true
 	h = wire.Hit{SkillDir: dir, Path: filepath.Join(dir, c.doc.File), Name: c.doc.Name, Description: c.doc.Description, Source: SourceLocal,
 		Score: round4(c.score), Tags: c.doc.Tags, SafetyFlags: report.Flags}
+	if c.vector > 0 {
+		cosine := round4(c.vector)
+		h.VectorScore = &cosine
+	}
 	if c.row != nil {
 		c.row.complete(&h)
 		h.LocalPath = dir
@@ -137,11 +141,12 @@ type Explanation struct {
 	Fit     string       `json:"fit,omitempty"`    // exact or prefix when the name does it
 	Lexical float64      `json:"lexical"`          // share of the query's words, 0 to 1
 	Server  float64      `json:"server,omitempty"` // the same as a registry sees it; counts where the words say nothing
+	Vector  float64      `json:"vector,omitempty"` // cosine of the vectors of query and skill
 	Terms   []index.Part `json:"terms,omitempty"`
 }
 
 func (e *Engine) explain(c candidate, q lexical.Query) (Explanation, error) {
-	res := Explanation{Fit: string(c.fit), Lexical: round4(max(c.lexical, 0)), Server: round4(max(c.server, 0))}
+	res := Explanation{Fit: string(c.fit), Lexical: round4(max(c.lexical, 0)), Server: round4(max(c.server, 0)), Vector: round4(max(c.vector, 0))}
 	if c.Index == nowhere {
 		return res, nil
 	}

@@ -15,7 +15,7 @@ import (
 //	0.8 to 0.9  the name begins with the query
 //	below 0.8   the share of the query that the skill covers, times 0.8
 //
-// The share is that of the signals: words, else the rank of a registry; [mix] is where vectors come in.
+// The share is that of the signals: words, else the rank of a registry, and vectors.
 const (
 	exactBase  = 0.9
 	prefixBase = 0.8
@@ -51,19 +51,32 @@ func squeeze(key string) string { return strings.ReplaceAll(key, "-", "") }
 type signals struct {
 	lexical float64 // share of the query's words
 	server  float64 // share of the query as a registry sees it
+	vector  float64 // cosine of the vectors of query and skill
 }
 
 // absent is the value of a signal that there is not.
 const absent = -1
 
+// vectorWeight is what the cosine counts beside the share of the words. docs/search-quality.md tells how it was found.
+const vectorWeight = 0.1
+
 // mix returns the share of the query that a candidate covers, 0 to 1: that of its words, which is counted on this
-// machine; the registry's, which is on the same scale, where there is none.
+// machine, or the registry's, which is on the same scale, where there is none; and the cosine where there are vectors.
+// A share and a cosine that agree give that number, so a score means the same with vectors and without.
 func mix(s signals) float64 {
+	share := max(s.server, 0)
 	if s.lexical > 0 {
-		return s.lexical
+		share = s.lexical
 	}
-	return max(s.server, 0)
+	if s.vector == absent {
+		return share
+	}
+	return (share + vectorWeight*max(s.vector, 0)) / (1 + vectorWeight)
 }
+
+// relevant reports whether a skill that is in no way named by the query has enough to do with it: a word of it, a rank
+// of the registry, or a vector that is near.
+func relevant(s signals) bool { return s.lexical > 0 || s.server > 0 || s.vector >= minCosine }
 
 // score puts a share into the band of the name's fit.
 func score(f fit, share float64) float64 {
@@ -86,57 +99,96 @@ type candidate struct {
 	score float64
 }
 
-// candidate returns the skill at ref.
-func (e *Engine) candidate(ref index.Ref, q lexical.Query, scores *index.Scores) (candidate, error) {
-	doc, err := e.set.Doc(ref)
-	c := candidate{Ref: ref, doc: doc, signals: signals{lexical: scores.Of(ref), server: absent}, fit: fitOf(doc.Key, q.Key)}
-	c.score = score(c.fit, mix(c.signals))
-	return c, err
+// question is a query on its way through the phases.
+type question struct {
+	lexical.Query
+	shares *index.Scores // of the words, for every skill
+	vector []float32     // nil: without vectors
+}
+
+// at returns the skills at refs as candidates.
+func (e *Engine) at(refs []index.Ref, q question) (out []candidate, err error) {
+	docs := make([]index.Doc, len(refs))
+	for i, ref := range refs {
+		if docs[i], err = e.set.Doc(ref); err != nil {
+			return nil, err
+		}
+	}
+	var cosines []float64
+	var known []bool
+	if q.vector != nil {
+		if cosines, known, err = e.set.Cosines(q.vector, refs, docs); err != nil {
+			return nil, err
+		}
+	}
+	for i, ref := range refs {
+		c := candidate{Ref: ref, doc: docs[i], fit: fitOf(docs[i].Key, q.Key)}
+		c.signals = signals{lexical: q.shares.Of(ref), server: absent, vector: absent}
+		if q.vector != nil && known[i] {
+			c.vector = cosines[i]
+		}
+		c.score = score(c.fit, mix(c.signals))
+		out = append(out, c)
+	}
+	return out, nil
 }
 
 // candidates returns everything that may be a hit of r, best first, and how many rows of the registry cannot be.
-func (e *Engine) candidates(r Request, q lexical.Query) (out []candidate, skipped int, err error) {
-	scores, err := e.set.Score(q)
-	if err != nil {
+func (e *Engine) candidates(r Request, q question) (out []candidate, skipped int, err error) {
+	if q.shares, err = e.set.Score(q.Query); err != nil {
 		return nil, 0, err
 	}
 	byID, err := e.withID(r.Query)
 	if err != nil {
 		return nil, 0, err
 	}
-	byName, err := e.byName(r, q)
+	byName, err := e.byName(r, q.Query)
 	if err != nil {
 		return nil, 0, err
 	}
 	refs := append(byID, byName...)
 	if !r.Exact && !r.Prefix {
-		for _, m := range scores.Top(rough * r.Limit) {
+		for _, m := range q.shares.Top(max(nearest, rough*r.Limit)) {
 			refs = append(refs, m.Ref)
 		}
-	}
-	seen := map[index.Ref]bool{}
-	for i, ref := range refs {
-		if seen[ref] {
-			continue
-		}
-		seen[ref] = true
-		c, err := e.candidate(ref, q, scores)
+		near, err := e.near(q.vector, r.Limit)
 		if err != nil {
 			return nil, 0, err
 		}
-		if i < len(byID) {
+		refs = append(refs, near...)
+	}
+	found, err := e.at(unique(refs), q)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, c := range found {
+		if slices.Contains(byID, c.Ref) {
 			c.fit = exactFit
 			c.score = score(c.fit, mix(c.signals))
 		}
-		out = append(out, c)
+		if c.fit != noFit || relevant(c.signals) {
+			out = append(out, c)
+		}
 	}
 	if len(r.Rows) > 0 {
-		if out, skipped, err = e.join(out, r, q, scores); err != nil {
+		if out, skipped, err = e.join(out, r, q); err != nil {
 			return nil, 0, err
 		}
 	}
 	slices.SortFunc(out, compare(r))
 	return out, skipped, nil
+}
+
+// unique returns refs without repetitions, in their order.
+func unique(refs []index.Ref) (out []index.Ref) {
+	seen := make(map[index.Ref]bool, len(refs))
+	for _, r := range refs {
+		if !seen[r] {
+			seen[r] = true
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // rough is how many times as many candidates as hits come out of the lexical phase: room for those that are

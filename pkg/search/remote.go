@@ -100,7 +100,7 @@ var unexpected = &unicode.RangeTable{
 
 // join adds the rows of a registry to the candidates of this machine. A row whose skill lies here becomes part of
 // its candidate.
-func (e *Engine) join(out []candidate, r Request, q lexical.Query, shares *index.Scores) ([]candidate, int, error) {
+func (e *Engine) join(out []candidate, r Request, q question) ([]candidate, int, error) {
 	at := make(map[index.Ref]int, len(out))
 	for i, c := range out {
 		at[c.Ref] = i
@@ -118,12 +118,16 @@ func (e *Engine) join(out []candidate, r Request, q lexical.Query, shares *index
 		if err != nil {
 			return nil, 0, err
 		}
-		c := rowCandidate(row, q)
+		c := rowCandidate(row, q.Query)
 		if here {
 			if i, known := at[ref]; known {
 				c = out[i]
-			} else if c, err = e.candidate(ref, q, shares); err != nil {
-				return nil, 0, err
+			} else {
+				one, err := e.at([]index.Ref{ref}, q)
+				if err != nil {
+					return nil, 0, err
+				}
+				c = one[0]
 			}
 			c.row, c.server = &row, row.Rank
 			c.score = score(c.fit, mix(c.signals))
@@ -149,7 +153,7 @@ func rowCandidate(row Row, q lexical.Query) candidate {
 	key := lexical.Key(row.Name)
 	c := candidate{
 		Ref: index.Ref{Index: nowhere}, doc: index.Doc{Key: key, Name: row.Name, Rel: row.ID}, row: &row, fit: fitOf(key, q.Key),
-		signals: signals{lexical: absent, server: row.Rank},
+		signals: signals{lexical: absent, server: row.Rank, vector: absent},
 	}
 	if row.Rank == 0 {
 		c.server, c.lexical = absent, covered(q, row)

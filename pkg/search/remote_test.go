@@ -153,7 +153,9 @@ func TestMix(t *testing.T) {
 		s    signals
 		want float64
 	}{
-		{signals{0.5, absent}, 0.5}, {signals{0.5, 0.9}, 0.5}, {signals{absent, 0.9}, 0.9}, {signals{0, 0.9}, 0.9}, {signals{absent, absent}, 0}, {signals{0, 0}, 0},
+		{signals{0.5, absent, absent}, 0.5}, {signals{0.5, 0.9, absent}, 0.5}, {signals{absent, 0.9, absent}, 0.9}, {signals{0, 0.9, absent}, 0.9},
+		{signals{absent, absent, absent}, 0}, {signals{0, 0, absent}, 0}, {signals{0.5, absent, 0.5}, 0.5}, {signals{1, absent, 1}, 1},
+		{signals{absent, absent, -0.5}, 0},
 	} {
 		if got := mix(tt.s); got != tt.want {
 			t.Errorf("%+v: got %v, want %v", tt.s, got, tt.want)

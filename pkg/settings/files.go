@@ -61,7 +61,7 @@ func (s *Settings) readDotEnv(path string) {
 }
 
 // notFromDotEnv are the variables that a .env cannot set: it may have come with somebody else's project.
-var notFromDotEnv = []string{EnvName("import"), EnvName("policy"), EnvName("require_signature"), EnvName("signed_by"), EnvName("source"),
+var notFromDotEnv = []string{EnvName("embedding"), EnvName("import"), EnvName("policy"), EnvName("require_signature"), EnvName("signed_by"), EnvName("source"),
 	EnvName("visibility")}
 
 func readFile(path string) ([]byte, error) { return readBounded(path, maxFile) }

@@ -48,8 +48,8 @@ type entry struct {
 	file *zip.File
 }
 
-// OpenArchive reads the directory of an archive and checks all that can be checked before inflating: names, kinds, numbers and sizes. Its errors
-// are *wire.Error with Path set to the entry.
+// OpenArchive reads the directory of an archive and checks all that can be checked before inflating: names,
+// kinds, numbers and sizes. Its errors are *wire.Error with Path set to the entry.
 func OpenArchive(r io.ReaderAt, size int64, l Limits) (*Archive, error) {
 	if size > l.Archive {
 		return nil, wire.Errorf(wire.TooLong, "archive of %d bytes, at most %d are allowed", size, l.Archive)
@@ -238,8 +238,8 @@ func (a *Archive) each(fn func(f api.File, drop bool) error) error {
 	return nil
 }
 
-// Unpack writes the files that belong to the skill below dir, an empty folder, and returns the fingerprint of the archive's content. Nothing is
-// written outside dir, whatever was prepared in it.
+// Unpack writes the files that belong to the skill below dir, an empty folder, and returns the fingerprint of
+// the archive's content. Nothing is written outside dir, whatever was prepared in it.
 func (a *Archive) Unpack(dir string) (fingerprint string, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

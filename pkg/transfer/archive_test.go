@@ -196,7 +196,8 @@ func TestUnpackRefusals(t *testing.T) {
 	}
 }
 
-// ZP-09: what is too much is refused before it is inflated, and a lie about the size ends at the size that was promised.
+// ZP-09: what is too much is refused before it is inflated, and a lie about the size ends at the size that
+// was promised.
 func TestZP09Bombs(t *testing.T) {
 	zeros := deflated(t, 10<<20)
 	var many []string

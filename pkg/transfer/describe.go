@@ -109,7 +109,8 @@ const anonymous = "openspace"
 // maxSidecar bounds a sidecar, in bytes.
 const maxSidecar = 1 << 20
 
-// readSidecar returns the sidecar of a folder if it belongs to the version there; else nil and, when there is one, a warning.
+// readSidecar returns the sidecar of a folder if it belongs to the version there; else nil and, when there is
+// one, a warning.
 func readSidecar(dir string, h history) (*sidecar, string) {
 	path := filepath.Join(dir, skill.MetaFile)
 	info, err := os.Lstat(path)

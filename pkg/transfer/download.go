@@ -45,8 +45,8 @@ type Download struct {
 	Limits           Limits
 }
 
-// Downloader imports skills below one root. Its methods wait for their results, and are meant to be called by many goroutines at once, more of
-// them than Jobs: what is ready is put in place together.
+// Downloader imports skills below one root. Its methods wait for their results, and are meant to be called by
+// many goroutines at once, more of them than Jobs: what is ready is put in place together.
 type Downloader struct {
 	Download
 	origins   origins
@@ -142,7 +142,8 @@ func (d *Downloader) there(ctx context.Context, id, dir string) (wire.Imported, 
 	return res, err
 }
 
-// register records a folder that came without a record: from another program, or from a run that was killed. A second folder of a skill has none.
+// register records a folder that came without a record: from another program, or from a run that was killed.
+// A second folder of a skill has none.
 func (d *Downloader) register(ctx context.Context, id, dir string) error {
 	_, known, err := d.Store.Record(id)
 	if err == nil && !known {

@@ -7,7 +7,8 @@ import (
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
-// group gathers what is asked of it while it works and answers it together: the more is going on, the fewer waits for the disk.
+// group gathers what is asked of it while it works and answers it together: the more is going on, the fewer
+// waits for the disk.
 type group[Q, A any] struct {
 	work func([]Q) []A // answers in the order of the questions
 

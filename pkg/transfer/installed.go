@@ -24,8 +24,8 @@ type installed struct {
 	names map[string]bool   // that are promised to imports under way
 }
 
-// find returns the folder below the root that has a registry's skill; "" when none has. A folder that the store knows is believed first;
-// the root is listed once.
+// find returns the folder below the root that has a registry's skill; "" when none has. A folder that the
+// store knows is believed first; the root is listed once.
 func (in *installed) find(id string) (string, error) {
 	if dir, err := in.byStore(id); dir != "" || err != nil {
 		return dir, err
@@ -109,7 +109,8 @@ func (in *installed) replace(before, id, dir string) {
 	}
 }
 
-// place chooses a free folder for a skill and keeps it for the caller, who gives it back with release when nothing comes of it.
+// place chooses a free folder for a skill and keeps it for the caller, who gives it back with release when
+// nothing comes of it.
 func (in *installed) place(name, id string) (string, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

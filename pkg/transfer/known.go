@@ -44,7 +44,8 @@ func (o origins) chain(dir string) ([]string, error) {
 	return o.walk(id)
 }
 
-// id returns a registry's id as it is, and of a local one the nearest ancestor in its line that a registry knows; "" when there is none.
+// id returns a registry's id as it is, and of a local one the nearest ancestor in its line that a registry
+// knows; "" when there is none.
 func (o origins) id(id string) (string, error) {
 	ids, err := o.walk(id)
 	if err != nil || len(ids) == 0 || o.isLocal(ids[len(ids)-1]) {

@@ -28,7 +28,8 @@ type Package struct {
 	Fingerprint string
 }
 
-// Pack reads what of a folder belongs to its skill. Each file is read once, so what is scanned later is what is sent. Its errors are *wire.Error.
+// Pack reads what of a folder belongs to its skill. Each file is read once, so what is scanned later is what
+// is sent. Its errors are *wire.Error.
 func Pack(dir string, l Limits) (*Package, error) {
 	s, problems, err := skill.Load(dir)
 	switch {

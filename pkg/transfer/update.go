@@ -15,7 +15,8 @@ const (
 	pinned  = "pinned"
 )
 
-// Locate returns the folder of an installed skill: one that holds a skill, or one below the root that has the record id.
+// Locate returns the folder of an installed skill: one that holds a skill, or one below the root that has the
+// record id.
 func (d *Downloader) Locate(dir, id string) (string, error) {
 	if dir != "" && holdsSkill(dir) {
 		return store.Canonical(dir)
@@ -180,7 +181,8 @@ func (d *Downloader) untouched(dir string, n newer) error {
 	return e
 }
 
-// holds tells whether a folder has the content of the installed version: by the store, and where that does not know it by the registry.
+// holds tells whether a folder has the content of the installed version: by the store, and where that does
+// not know it by the registry.
 func (d *Downloader) holds(dir string, n newer) (bool, error) {
 	rec, ok, err := d.Store.HeadAt(dir)
 	if err == nil && !ok {

@@ -37,8 +37,8 @@ type Upload struct {
 	Limits      Limits
 }
 
-// Uploader publishes skill folders. Its methods wait for their results, and are meant to be called by many goroutines at once, more of them than
-// Jobs: ids are written back together.
+// Uploader publishes skill folders. Its methods wait for their results, and are meant to be called by many
+// goroutines at once, more of them than Jobs: ids are written back together.
 type Uploader struct {
 	Upload
 	origins  origins
@@ -252,7 +252,8 @@ func (u *Uploader) request(ctx context.Context, p *Plan, id, artifact string) ap
 // maxContentDiff is the most that is sent to be looked at, in bytes.
 const maxContentDiff = 1 << 20
 
-// contentDiff is the change that a public skill makes to nothing or to its only parent; "" when there is none to show.
+// contentDiff is the change that a public skill makes to nothing or to its only parent; "" when there is none
+// to show.
 func (u *Uploader) contentDiff(ctx context.Context, p *Plan) string {
 	if p.Result.Visibility != api.Public || len(p.meta.parents) > 1 {
 		return ""
@@ -315,7 +316,8 @@ func (u *Uploader) filesOf(ctx context.Context, id string) (store.Side, error) {
 	return memorySide(files), err
 }
 
-// writeBack gives folder and store the id that the registry knows, so that the next version has a parent that others know too.
+// writeBack gives folder and store the id that the registry knows, so that the next version has a parent that
+// others know too.
 func (u *Uploader) writeBack(p *Plan) {
 	r := p.Result
 	if u.NoWriteBack || r.RecordID == "" || !skill.ValidID(r.RecordID) {

@@ -22,17 +22,20 @@ func TestQuality(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(data, "retrieval")); err != nil {
 		t.Skipf("the labelled data is not here (OPENSPACE_DATA): %v", err)
 	}
-	rep, err := evaluate(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(rep.Sets) != 3 {
-		t.Fatalf("got %d sets, want 3", len(rep.Sets))
-	}
 	var got strings.Builder
-	for _, s := range sorted(rep.Sets) {
-		m := rep.Sets[s]
-		fmt.Fprintf(&got, "%-12s %4d queries  nDCG@10 %.2f  Recall@10 %.2f  MRR@10 %.2f\n", s, rep.Counts[s], 100*m.NDCG, 100*m.Recall, 100*m.MRR)
+	for _, embedding := range []string{"none", "builtin"} {
+		rep, err := evaluate(data, embedding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rep.Sets) != 3 {
+			t.Fatalf("got %d sets, want 3", len(rep.Sets))
+		}
+		fmt.Fprintf(&got, "vectors: %s\n", embedding)
+		for _, s := range sorted(rep.Sets) {
+			m := rep.Sets[s]
+			fmt.Fprintf(&got, "%-12s %4d queries  nDCG@10 %.2f  Recall@10 %.2f  MRR@10 %.2f\n", s, rep.Counts[s], 100*m.NDCG, 100*m.Recall, 100*m.MRR)
+		}
 	}
 	if *update {
 		if err := os.WriteFile("testdata/quality.golden", []byte(got.String()), 0o644); err != nil {

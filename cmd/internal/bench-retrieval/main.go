@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"text/tabwriter"
 
+	"github.com/openspace-dev/openspace/pkg/embed"
 	"github.com/openspace-dev/openspace/pkg/roots"
 	"github.com/openspace-dev/openspace/pkg/safety"
 	"github.com/openspace-dev/openspace/pkg/search"
@@ -37,16 +38,17 @@ type report struct {
 func main() {
 	data := flag.String("data", "../shared/data", "directory of the labelled data")
 	asJSON := flag.Bool("json", false, "print JSON with the scores of every query")
+	embedding := flag.String("embedding", "builtin", "where vectors come from: builtin or none")
 	against := flag.String("against", "", "compare with an earlier JSON `FILE`")
 	flag.Parse()
-	if err := run(*data, *asJSON, *against); err != nil {
+	if err := run(*data, *embedding, *asJSON, *against); err != nil {
 		fmt.Fprintln(os.Stderr, "bench-retrieval:", err)
 		os.Exit(1)
 	}
 }
 
-func run(data string, asJSON bool, against string) error {
-	rep, err := evaluate(data)
+func run(data, embedding string, asJSON bool, against string) error {
+	rep, err := evaluate(data, embedding)
 	if err != nil {
 		return err
 	}
@@ -61,7 +63,15 @@ func run(data string, asJSON bool, against string) error {
 }
 
 // evaluate runs all queries of all collections.
-func evaluate(data string) (*report, error) {
+func evaluate(data, embedding string) (*report, error) {
+	var model embed.Embedder
+	if embedding != "none" {
+		m, err := embed.Builtin()
+		if err != nil {
+			return nil, err
+		}
+		model = m
+	}
 	dir, err := os.MkdirTemp("", "bench-retrieval-")
 	if err != nil {
 		return nil, err
@@ -69,7 +79,7 @@ func evaluate(data string) (*report, error) {
 	defer os.RemoveAll(dir)
 	rep := &report{map[string]scores{}, map[string]int{}, map[string]map[string]scores{}}
 	for _, c := range collections(data) {
-		if err := measure(rep, c, dir); err != nil {
+		if err := measure(rep, c, dir, model); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
@@ -78,13 +88,13 @@ func evaluate(data string) (*report, error) {
 }
 
 // measure unpacks one collection and runs its queries.
-func measure(rep *report, c collection, dir string) error {
+func measure(rep *report, c collection, dir string, model embed.Embedder) error {
 	root := filepath.Join(dir, c.name)
 	ids, err := c.unpack(root)
 	if err != nil {
 		return err
 	}
-	e, err := search.Open(context.Background(), search.Config{Home: filepath.Join(dir, "home"), Roots: []roots.Root{{Dir: root, Origin: "flag"}}, Policy: safety.DefaultPolicy()})
+	e, err := search.Open(context.Background(), search.Config{Home: filepath.Join(dir, "home"), Roots: []roots.Root{{Dir: root, Origin: "flag"}}, Policy: safety.DefaultPolicy(), Embedder: model})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,4 @@
+package openai
+
+// Decode reads an answer.
+var Decode = decode

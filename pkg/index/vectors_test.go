@@ -1,0 +1,184 @@
+package index_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/openspace-dev/openspace/pkg/index"
+	"github.com/openspace-dev/openspace/pkg/roots"
+)
+
+// letters is an embedder whose vectors count letters: texts of like letters are near.
+type letters struct {
+	model string
+	calls int // documents embedded so far
+	err   error
+}
+
+func (e *letters) Model() string { return e.model }
+func (e *letters) Dim() int      { return 26 }
+
+func (e *letters) Embed(_ context.Context, docs []index.Document) ([][]float32, error) {
+	if e.err != nil {
+		return nil, e.err
+	}
+	e.calls += len(docs)
+	out := make([][]float32, len(docs))
+	for i, d := range docs {
+		out[i] = vectorOf(d.Description)
+	}
+	return out, nil
+}
+
+func vectorOf(text string) []float32 {
+	v := make([]float32, 26)
+	none := true
+	for _, r := range strings.ToLower(text) {
+		if r >= 'a' && r <= 'z' {
+			v[r-'a']++
+			none = false
+		}
+	}
+	if none {
+		return nil
+	}
+	return v
+}
+
+func openWith(t *testing.T, root, dir string, e index.Embedder) *index.Index {
+	t.Helper()
+	x, err := index.Open(context.Background(), roots.Root{Dir: root}, index.Options{Dir: dir, Embedder: e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { x.Close() })
+	return x
+}
+
+// near returns the names of the nearest skills.
+func near(t *testing.T, x *index.Index, text string) string {
+	t.Helper()
+	s := index.Set{x}
+	matches, err := s.Near(vectorOf(text), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, m := range matches {
+		d, err := s.Doc(m.Ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, ok, err := s.Cosines(vectorOf(text), []index.Ref{m.Ref}, []index.Doc{d})
+		if err != nil || !ok[0] || c[0] < m.Score-0.001 || c[0] > m.Score+0.001 {
+			t.Errorf("%s: cosine %v %v %v, in the list %v", d.Name, c, ok, err, m.Score)
+		}
+		out = append(out, d.Name)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestVectors(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	write(t, root, "a", "one", "aaaa", "")
+	write(t, root, "b", "two", "bbbb", "")
+	write(t, root, "c", "three", "cccc", "")
+	write(t, root, "d", "none", "1234", "")
+	settle()
+	e := &letters{model: "letters"}
+	if got := near(t, openWith(t, root, dir, e), "aaab"); got != "one two" {
+		t.Errorf("got %q", got)
+	}
+	openWith(t, root, dir, e)
+	if e.calls != 4 {
+		t.Errorf("embedded %d documents in two searches, want 4", e.calls)
+	}
+	write(t, root, "e", "four", "aaaab", "")
+	if got := near(t, openWith(t, root, dir, e), "aaab"); got != "four one" || e.calls != 5 {
+		t.Errorf("after adding one: got %q, %d embedded", got, e.calls)
+	}
+	os.RemoveAll(filepath.Join(root, "e"))
+	if got := near(t, openWith(t, root, dir, e), "aaab"); got != "one two" {
+		t.Errorf("after removing one: got %q", got)
+	}
+	if err := os.Rename(filepath.Join(root, "a"), filepath.Join(root, "z")); err != nil {
+		t.Fatal(err)
+	}
+	if got := near(t, openWith(t, root, dir, e), "aaab"); got != "one two" || e.calls > 6 {
+		t.Errorf("after moving one: got %q, %d embedded", got, e.calls)
+	}
+}
+
+// Vectors of one model are never searched with another's, and come back when the first is used again.
+func TestVectorsOfTwoModels(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	write(t, root, "a", "one", "aaaa", "")
+	settle()
+	first, second := &letters{model: "first"}, &letters{model: "second"}
+	openWith(t, root, dir, first)
+	openWith(t, root, dir, second)
+	write(t, root, "b", "two", "bbbb", "")
+	settle()
+	openWith(t, root, dir, second)
+	if got := near(t, openWith(t, root, dir, first), "bb"); got != "two one" {
+		t.Errorf("got %q", got)
+	}
+	if first.calls != 2 || second.calls != 2 {
+		t.Errorf("embedded %d and %d documents, want 2 and 2", first.calls, second.calls)
+	}
+}
+
+// An embedder that fails costs the vectors and a warning, not the search; the next one goes on where it stopped.
+func TestVectorsFail(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	write(t, root, "a", "one", "aaaa", "")
+	e := &letters{model: "letters", err: errors.New("no network")}
+	x := openWith(t, root, dir, e)
+	if w := x.Warnings(); len(w) != 1 || !strings.Contains(w[0], "no network") {
+		t.Errorf("got warnings %q", w)
+	}
+	if got := names(find(t, index.Set{x}, "aaaa")); got != "one" || (index.Set{x}).Embedded() {
+		t.Errorf("got %q, embedded %v", got, (index.Set{x}).Embedded())
+	}
+	e.err = nil
+	if x := openWith(t, root, dir, e); (index.Set{x}).Embedded() {
+		t.Error("a failing endpoint is asked again at once")
+	}
+	failed, _ := filepath.Glob(filepath.Join(dir, "*", "*.failed"))
+	if len(failed) != 1 {
+		t.Fatalf("got marks %q", failed)
+	}
+	os.Remove(failed[0])
+	if got := near(t, openWith(t, root, dir, e), "a"); got != "one" {
+		t.Errorf("got %q after the endpoint came back", got)
+	}
+}
+
+// A damaged matrix is made again; without a place to write, vectors are in memory.
+func TestVectorsDamaged(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	write(t, root, "a", "one", "aaaa", "")
+	settle()
+	e := &letters{model: "letters"}
+	openWith(t, root, dir, e)
+	files, _ := filepath.Glob(filepath.Join(dir, "*", "vectors-*.osv"))
+	if len(files) != 1 {
+		t.Fatalf("got matrices %q", files)
+	}
+	for _, bad := range []string{"", "x", strings.Repeat("y", 400)} {
+		if err := os.WriteFile(files[0], []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		x := openWith(t, root, dir, e)
+		if got := near(t, x, "a"); got != "one" {
+			t.Errorf("damaged to %d bytes: got %q, warnings %q", len(bad), got, x.Warnings())
+		}
+	}
+	if got := near(t, openWith(t, root, "/proc/none", e), "a"); got != "one" {
+		t.Errorf("in memory: got %q", got)
+	}
+}

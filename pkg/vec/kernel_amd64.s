@@ -1,0 +1,119 @@
+#include "textflag.h"
+
+// func dot4F32(q, a, b, c, d *float32, n int, out *[4]float32)
+// Two sums of eight lanes for each row, so that eight multiply-adds are under way at a time.
+TEXT ·dot4F32(SB), NOSPLIT, $0-56
+	MOVQ q+0(FP), SI
+	MOVQ a+8(FP), R8
+	MOVQ b+16(FP), R9
+	MOVQ c+24(FP), R10
+	MOVQ d+32(FP), R11
+	MOVQ n+40(FP), CX
+	MOVQ out+48(FP), DI
+	SHLQ $2, CX
+	XORQ AX, AX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+f32loop:
+	CMPQ AX, CX
+	JGE  f32done
+	VMOVUPS (SI)(AX*1), Y8
+	VMOVUPS 32(SI)(AX*1), Y9
+	VFMADD231PS (R8)(AX*1), Y8, Y0
+	VFMADD231PS (R9)(AX*1), Y8, Y1
+	VFMADD231PS (R10)(AX*1), Y8, Y2
+	VFMADD231PS (R11)(AX*1), Y8, Y3
+	VFMADD231PS 32(R8)(AX*1), Y9, Y4
+	VFMADD231PS 32(R9)(AX*1), Y9, Y5
+	VFMADD231PS 32(R10)(AX*1), Y9, Y6
+	VFMADD231PS 32(R11)(AX*1), Y9, Y7
+	ADDQ $64, AX
+	JMP  f32loop
+
+f32done:
+	VADDPS Y4, Y0, Y0
+	VADDPS Y5, Y1, Y1
+	VADDPS Y6, Y2, Y2
+	VADDPS Y7, Y3, Y3
+	VHADDPS Y1, Y0, Y0
+	VHADDPS Y3, Y2, Y2
+	VHADDPS Y2, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS X1, X0, X0
+	VMOVUPS X0, (DI)
+	VZEROUPPER
+	RET
+
+// func dot4I8(q *int16, a, b, c, d *int8, n int, out *[4]int32)
+TEXT ·dot4I8(SB), NOSPLIT, $0-56
+	MOVQ q+0(FP), SI
+	MOVQ a+8(FP), R8
+	MOVQ b+16(FP), R9
+	MOVQ c+24(FP), R10
+	MOVQ d+32(FP), R11
+	MOVQ n+40(FP), CX
+	MOVQ out+48(FP), DI
+	XORQ AX, AX
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+
+i8loop:
+	CMPQ AX, CX
+	JGE  i8done
+	VMOVDQU (SI)(AX*2), Y4
+	VPMOVSXBW (R8)(AX*1), Y5
+	VPMOVSXBW (R9)(AX*1), Y6
+	VPMOVSXBW (R10)(AX*1), Y7
+	VPMOVSXBW (R11)(AX*1), Y8
+	VPMADDWD Y4, Y5, Y5
+	VPMADDWD Y4, Y6, Y6
+	VPMADDWD Y4, Y7, Y7
+	VPMADDWD Y4, Y8, Y8
+	VPADDD Y5, Y0, Y0
+	VPADDD Y6, Y1, Y1
+	VPADDD Y7, Y2, Y2
+	VPADDD Y8, Y3, Y3
+	ADDQ $16, AX
+	JMP  i8loop
+
+i8done:
+	VPHADDD Y1, Y0, Y0
+	VPHADDD Y3, Y2, Y2
+	VPHADDD Y2, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPADDD X1, X0, X0
+	VMOVDQU X0, (DI)
+	VZEROUPPER
+	RET
+
+// func addI8(v *float32, row *byte, n int, factor float32)
+TEXT ·addI8(SB), NOSPLIT, $0-28
+	MOVQ v+0(FP), DI
+	MOVQ row+8(FP), SI
+	MOVQ n+16(FP), CX
+	VBROADCASTSS factor+24(FP), Y0
+	XORQ AX, AX
+
+addloop:
+	CMPQ AX, CX
+	JGE  adddone
+	VPMOVSXBD (SI)(AX*1), Y1
+	VCVTDQ2PS Y1, Y1
+	VMULPS Y0, Y1, Y1
+	VADDPS (DI)(AX*4), Y1, Y1
+	VMOVUPS Y1, (DI)(AX*4)
+	ADDQ $8, AX
+	JMP  addloop
+
+adddone:
+	VZEROUPPER
+	RET
