@@ -276,7 +276,7 @@ func TestFaults(t *testing.T) {
 	files := openFiles(t, t.TempDir())
 	defer files.Close()
 	s := &trouble{Storage: files}
-	var log bytes.Buffer
+	var log lockedBuffer
 	server, err := registry.New(context.Background(), s, registry.Options{Log: slog.New(slog.NewJSONHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
