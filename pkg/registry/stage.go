@@ -34,23 +34,46 @@ func (s *Server) stage(c *call) error {
 	if params["boundary"] == "" {
 		return refuse(api.ErrBadRequest, "multipart without a boundary")
 	}
-	if c.r.ContentLength < 0 || c.r.ContentLength > smallBody {
-		select {
-		case s.large <- struct{}{}:
-			defer func() { <-s.large }()
-		case <-c.r.Context().Done():
-			return c.r.Context().Err()
-		}
-	}
 	limit := s.o.Limits.Total + overhead*int64(s.o.Limits.Files)
 	in := incoming{limits: s.o.Limits}
-	if err := in.read(multipart.NewReader(http.MaxBytesReader(c.w, c.r.Body, limit), params["boundary"])); err != nil {
+	body := &turnstile{r: http.MaxBytesReader(c.w, c.r.Body, limit), done: c.r.Context().Done(), places: s.large}
+	defer body.leave()
+	if err := in.read(multipart.NewReader(body, params["boundary"])); err != nil {
 		return err
 	}
 	if err := in.settle(); err != nil {
 		return err
 	}
 	return s.keepStaged(c, &in)
+}
+
+// turnstile lets a body that turns out to be large wait for one of a few places, so that many of them at once do not fill the memory.
+type turnstile struct {
+	r      io.Reader
+	done   <-chan struct{}
+	places chan struct{}
+	n      int
+	in     bool
+}
+
+func (t *turnstile) Read(p []byte) (int, error) {
+	if t.n > smallBody && !t.in {
+		select {
+		case t.places <- struct{}{}:
+			t.in = true
+		case <-t.done:
+			return 0, io.ErrUnexpectedEOF
+		}
+	}
+	n, err := t.r.Read(p)
+	t.n += n
+	return n, err
+}
+
+func (t *turnstile) leave() {
+	if t.in {
+		<-t.places
+	}
 }
 
 // keepStaged stores what was sent and tells its id.
