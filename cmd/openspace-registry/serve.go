@@ -35,7 +35,6 @@ const (
 
 // limitMemory adapts the limit to the number of records until ctx ends.
 func limitMemory(ctx context.Context, records func() int) {
-	debug.SetGCPercent(gcPercent)
 	for {
 		debug.SetMemoryLimit(memoryBase + memoryRecord*int64(records()))
 		select {
@@ -127,6 +126,7 @@ func (o *serving) run(ctx context.Context, env *cli.Env, s *registry.Files) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	debug.SetGCPercent(gcPercent)
 	if saved, err := s.Compact(ctx); err != nil {
 		return err
 	} else if saved > 0 {
