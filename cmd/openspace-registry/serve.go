@@ -21,12 +21,29 @@ import (
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
+// stopTime is how long requests under way may take after the signal to stop.
+const stopTime = 15 * time.Second
+
+// Memory is worth more to a registry than a little time: the collector runs more often than usual, and more often still when the memory of the
+// program comes near to a limit. What has to stay in memory takes less than half of it.
 const (
-	// stopTime is how long requests under way may take after the signal to stop.
-	stopTime = 15 * time.Second
-	// gcPercent makes the collector run more often: memory is worth more to a registry than a little time.
-	gcPercent = 40
+	gcPercent    = 40
+	memoryBase   = 80 << 20
+	memoryRecord = 500
+	memoryTurn   = 10 * time.Second // between two looks at the number of records
 )
+
+// limitMemory adapts the limit to the number of records until ctx ends.
+func limitMemory(ctx context.Context, records func() int) {
+	for {
+		debug.SetMemoryLimit(memoryBase + memoryRecord*int64(records()))
+		select {
+		case <-time.After(memoryTurn):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
 
 // serving are the flags of the verb serve.
 type serving struct {
@@ -123,6 +140,7 @@ func (o *serving) run(ctx context.Context, env *cli.Env, s *registry.Files) (err
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
+	go limitMemory(ctx, server.Len)
 	if err := o.announce(env, l.Addr().String()); err != nil {
 		return errors.Join(err, l.Close(), server.Close())
 	}

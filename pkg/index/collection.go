@@ -32,6 +32,7 @@ type Collection struct {
 	dir string
 
 	searches atomic.Uint32
+	scratch  sync.Pool // of *scratch
 
 	sealing sync.Mutex // one at a time makes a segment of fresh documents
 	merging sync.Mutex // one at a time merges segments
@@ -218,42 +219,87 @@ func (c *Collection) remove(label uint32) {
 
 // Search returns the k best documents for q among those that keep says yes to, best first, equal ones by
 // label. What was added before is searched. Damage found on the way is ErrDamaged.
-func (c *Collection) Search(q lexical.Query, k int, keep func(label uint32) bool) (out []Found, err error) {
+func (c *Collection) Search(q lexical.Query, k int, keep func(label uint32) bool) ([]Found, error) {
 	if err := c.seal(); err != nil {
 		return nil, err
 	}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	scores, err := c.set().Score(q)
+	w, _ := c.scratch.Get().(*scratch)
+	if w == nil {
+		w = &scratch{}
+	}
+	out, err := c.find(w, q, k, keep)
 	if err != nil {
 		return nil, err
 	}
-	out = c.top(scores, k, keep)
+	c.scratch.Put(w)
 	if c.searches.Add(1)%touchMost == 0 {
 		c.release()
 	}
 	return out, nil
 }
 
-// set returns the parts as an index, for its way of scoring. c.mu is held.
-func (c *Collection) set() Set {
-	x := &Index{manifest: &manifest{}}
-	for _, p := range c.parts {
-		x.segments, x.deleted = append(x.segments, p.seg), append(x.deleted, p.dead)
-		x.manifest.Segments = append(x.manifest.Segments, segmentState{Live: p.live})
+// scratch is the memory of one search: two numbers for each document, zero between searches, and a list of documents.
+type scratch struct {
+	total, impact []float32
+	touched       []uint32
+}
+
+// find scores all documents and picks the best. c.mu is held.
+func (c *Collection) find(w *scratch, q lexical.Query, k int, keep func(label uint32) bool) (out []Found, err error) {
+	defer guard(&err)()
+	sc := c.scorer(w)
+	sum := 0.0
+	for _, g := range q.Groups {
+		idf, err := sc.addGroup(g)
+		if err != nil {
+			return nil, err
+		}
+		sum += g.Weight * idf
 	}
-	return Set{x}
+	out = c.top(sc.total, k, keep)
+	for i := range out {
+		out[i].Score /= sum
+	}
+	clear(sc.total)
+	w.touched = sc.touched
+	return out, nil
+}
+
+// scorer returns a scorer over the parts that works in w. c.mu is held.
+func (c *Collection) scorer(w *scratch) *scorer {
+	sc := &scorer{touched: w.touched}
+	all := 0
+	for _, p := range c.parts {
+		scored := part{seg: p.seg, base: all}
+		if p.live < p.seg.n {
+			scored.dead = p.dead
+		}
+		sc.parts = append(sc.parts, scored)
+		all, sc.live = all+p.seg.n, sc.live+p.live
+	}
+	if cap(w.total) < all {
+		w.total, w.impact = make([]float32, all+all/8), make([]float32, all+all/8)
+	}
+	sc.total, sc.impact = w.total[:all], w.impact[:all]
+	return sc
 }
 
 // top returns the k best of what was scored. c.mu is held.
-func (c *Collection) top(scores *Scores, k int, keep func(label uint32) bool) (out []Found) {
-	base := 0
+func (c *Collection) top(total []float32, k int, keep func(label uint32) bool) (out []Found) {
+	base, floor := 0, float32(0)
 	for _, p := range c.parts {
-		for i, l := range p.labels {
+		for i, v := range total[base : base+len(p.labels)] {
+			if v <= 0 || v < floor {
+				continue
+			}
 			// Far fewer documents have a high score than pass keep, which may be slow: it is asked last.
-			f := Found{l, float64(scores.total[base+i])}
-			if f.Score > 0 && (len(out) < k || better(f, out[0])) && keep(l) {
-				out = push(out, f, k)
+			f := Found{p.labels[i], float64(v)}
+			if (len(out) < k || better(f, out[0])) && keep(f.Label) {
+				if out = push(out, f, k); len(out) == k {
+					floor = float32(out[0].Score)
+				}
 			}
 		}
 		base += len(p.labels)
@@ -264,9 +310,6 @@ func (c *Collection) top(scores *Scores, k int, keep func(label uint32) bool) (o
 		}
 		return 1
 	})
-	for i := range out {
-		out[i].Score /= scores.sum
-	}
 	return out
 }
 

@@ -188,10 +188,7 @@ func (c *Collection) exchange(old []*collected, part *collected, from []spot) er
 	}
 	var err error
 	for _, p := range old {
-		err = errors.Join(err, p.seg.close())
-		if p.file != "" {
-			err = errors.Join(err, os.Remove(p.file))
-		}
+		err = errors.Join(err, p.drop())
 	}
 	return err
 }
@@ -215,4 +212,30 @@ func (c *Collection) Flush() error {
 		return nil
 	}
 	return c.merge(loose, 0)
+}
+
+// Reset forgets everything, on disk too. It is the cure for ErrDamaged: afterwards all documents must be added again.
+func (c *Collection) Reset() error {
+	c.sealing.Lock()
+	defer c.sealing.Unlock()
+	c.merging.Lock()
+	defer c.merging.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var err error
+	for _, p := range c.parts {
+		err = errors.Join(err, p.drop())
+	}
+	c.parts, c.fresh, c.bytes = nil, nil, 0
+	clear(c.where)
+	return err
+}
+
+// drop closes a part and removes its file.
+func (p *collected) drop() error {
+	err := p.seg.close()
+	if p.file != "" {
+		err = errors.Join(err, os.Remove(p.file))
+	}
+	return err
 }

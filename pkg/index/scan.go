@@ -43,11 +43,11 @@ type Part struct {
 type part struct {
 	ref  Ref
 	seg  *segment
-	dead []uint64
+	dead []uint64 // nil when no document is
 	base int
 }
 
-func (p part) deleted(doc int) bool { return bit(p.dead, doc) }
+func (p part) deleted(doc int) bool { return p.dead != nil && bit(p.dead, doc) }
 
 // parts lists the segments of the set and counts all documents and the living ones.
 func (s Set) parts() (parts []part, all, live int) {

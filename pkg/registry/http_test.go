@@ -91,17 +91,22 @@ func TestExecuteBits(t *testing.T) {
 	}
 }
 
+// noise returns n bytes that cannot be compressed.
+func noise(n int, seed uint32) string {
+	b := make([]byte, n)
+	for i := range b {
+		seed = seed*1664525 + 1013904223
+		b[i] = byte(seed >> 24)
+	}
+	return string(b)
+}
+
 func TestLimits(t *testing.T) {
 	limits := registry.DefaultLimits()
 	limits.File, limits.Total, limits.Files, limits.JSON, limits.Ratio = 3<<20, 4<<20, 5, 1<<10, 20
 	c := newCommunity(t, func(o *registry.Options) { o.Limits = limits })
 	ann := c.user("ann", "write")
-	noise := make([]byte, 3<<20)
-	for i, x := 0, uint32(1); i < len(noise); i++ {
-		x = x*1664525 + 1013904223
-		noise[i] = byte(x >> 24)
-	}
-	big := string(noise)
+	big := noise(3<<20, 1)
 	ann.tryStage("SKILL.md", "x", "big", big[:2<<20]).want(200, nil)
 	if e := ann.tryStage("SKILL.md", "x", "big", big+"y").refused(api.ErrTooLarge); e.Path != "big" {
 		t.Errorf("got path %q, want the file named", e.Path)
@@ -110,7 +115,7 @@ func TestLimits(t *testing.T) {
 	ann.tryStage("SKILL.md", "x", "a", "1", "b", "2", "c", "3", "d", "4").want(200, nil)
 	ann.tryStage("SKILL.md", "x", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5").refused(api.ErrTooLarge)
 	ann.tryStage("SKILL.md", "x", "zeros", strings.Repeat("0", 2<<20)).refused(api.ErrTooLarge) // ratio, ZP-09
-	body := io.MultiReader(strings.NewReader("--"+boundary+"\r\nContent-Disposition: form-data; name=\"other\"\r\n\r\n"), bytes.NewReader(noise), bytes.NewReader(noise))
+	body := io.MultiReader(strings.NewReader("--"+boundary+"\r\nContent-Disposition: form-data; name=\"other\"\r\n\r\n"), strings.NewReader(big), strings.NewReader(big))
 	ann.do("POST", api.BasePath+"/artifacts/stage", body, "Content-Type", "multipart/form-data; boundary="+boundary).refused(api.ErrTooLarge)
 	ann.do("POST", api.BasePath+"/records", strings.NewReader(`{"record_id":"`+strings.Repeat("x", 2000)+`"}`)).refused(api.ErrTooLarge)
 
@@ -277,7 +282,7 @@ func TestFaults(t *testing.T) {
 	files := openFiles(t, t.TempDir())
 	defer files.Close()
 	s := &trouble{Storage: files}
-	var log bytes.Buffer
+	var log lockedBuffer
 	server, err := registry.New(context.Background(), s, registry.Options{Log: slog.New(slog.NewJSONHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
@@ -379,4 +384,16 @@ func FuzzRecordID(f *testing.F) {
 			t.Errorf("%q counts as valid", id)
 		}
 	})
+}
+
+// Many large uploads at once all come through.
+func TestLargeUploadsAtOnce(t *testing.T) {
+	ann := newCommunity(t).user("ann", "write")
+	var wg sync.WaitGroup
+	for i := range 6 {
+		wg.Go(func() {
+			ann.tryStage("SKILL.md", "x", "big.bin", noise(2<<20, uint32(i))).want(200, nil)
+		})
+	}
+	wg.Wait()
 }

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -127,7 +128,14 @@ func (s *Server) find(ctx context.Context, who *caller, req api.Search) ([]api.R
 		s.view.mu.RUnlock()
 		return ok && (req.Level == "" && len(req.Tags) == 0 || s.fits(ctx, e.id, req))
 	}
-	found, err := s.search.Search(lexical.ParseQuery(req.Query), req.Limit, keep)
+	mended := s.mended.Load()
+	query := lexical.ParseQuery(req.Query)
+	found, err := s.search.Search(query, req.Limit, keep)
+	if errors.Is(err, index.ErrDamaged) {
+		if err = s.mendIndex(ctx, mended, err); err == nil {
+			found, err = s.search.Search(query, req.Limit, keep)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

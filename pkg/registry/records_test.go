@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -262,6 +263,44 @@ func TestRestart(t *testing.T) {
 	}
 	c.start()
 	check()
+}
+
+// Damage of the index that only a search can find mends itself.
+func TestDamagedIndex(t *testing.T) {
+	var log lockedBuffer
+	c := newCommunity(t, func(o *registry.Options) { o.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
+	ann := c.user("ann", "write")
+	var words strings.Builder
+	for i := range 4000 {
+		fmt.Fprintf(&words, "term%dx%d ", i, i*i)
+	}
+	for i := range 5 {
+		ann.publish(fmt.Sprintf("s%d", i), api.Public, skillText("s", "word", fmt.Sprint(i, " ", words.String())))
+	}
+	c.stop()
+	files, err := filepath.Glob(filepath.Join(c.dir, "index", "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("got files %q, %v, want one", files, err)
+	}
+	data := []byte(readFile(t, files[0]))
+	if len(data) < 128<<10 {
+		t.Fatalf("the index has only %d bytes: it is checked whole when it is opened", len(data))
+	}
+	for i := 64 << 10; i < len(data)-1024; i += 20 { // the beginning and the end are checked when it is opened
+		data[i] ^= 0xff
+	}
+	if err := os.WriteFile(files[0], data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.start()
+	for i := range 3 {
+		if got := ann.search(fmt.Sprintf("word term%dx%d", i, i*i), 10); len(got) != 5 {
+			t.Errorf("got %q, want five records", got)
+		}
+	}
+	if n := strings.Count(log.String(), "search index is damaged"); n != 1 {
+		t.Errorf("the index was made anew %d times, want once", n)
+	}
 }
 
 // Two servers on one storage follow each other.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -76,6 +77,7 @@ type Server struct {
 	arrivingMu sync.Mutex
 	arriving   map[string]chan struct{} // places for large uploads on their way, by key
 
+	mended    atomic.Uint32 // how often the index was made anew
 	following sync.Mutex
 	followed  atomic.Int64 // when the storage was last asked for changes, ns
 
@@ -183,6 +185,25 @@ func (s *Server) indexAll(ctx context.Context, labels []uint32) error {
 		return err
 	}
 	return ctx.Err()
+}
+
+// mendIndex makes the index anew because of damage that a search found, unless somebody else did since the search began.
+func (s *Server) mendIndex(ctx context.Context, seen uint32, damage error) error {
+	s.following.Lock()
+	defer s.following.Unlock()
+	if s.mended.Load() != seen {
+		return nil
+	}
+	s.log.Error("search index is damaged and made anew", "error", damage)
+	if err := s.search.Reset(); err != nil {
+		return err
+	}
+	s.view.mu.RLock()
+	labels := slices.Clone(s.view.order)
+	s.view.mu.RUnlock()
+	err := s.indexAll(context.WithoutCancel(ctx), labels)
+	s.mended.Add(1)
+	return err
 }
 
 // index takes a record into the index, or out of it.
@@ -308,6 +329,13 @@ func (s *Server) collect(ctx context.Context) error {
 		s.log.Info("collected", "blobs", got.Blobs, "bytes", got.Bytes)
 	}
 	return err
+}
+
+// Len returns the number of records.
+func (s *Server) Len() int {
+	s.view.mu.RLock()
+	defer s.view.mu.RUnlock()
+	return len(s.view.order)
 }
 
 // HTTP returns a server of the standard library with the handler and the timeouts.

@@ -53,20 +53,17 @@ type Downloader struct {
 	installed *installed
 	slots     slots
 	busy      keyed // ids and folders under way
-	placing   *group[store.Placement, store.Placed]
+	placing   *group[*candidate, placed]
 }
 
 // NewDownloader returns a Downloader; it reads and writes nothing yet.
 func NewDownloader(d Download) *Downloader {
 	o := newOrigins(d.Store)
-	return &Downloader{
-		Download: d, origins: o, installed: &installed{root: d.Root, origins: o, names: map[string]bool{}},
-		slots: newSlots(d.Jobs),
-		placing: &group[store.Placement, store.Placed]{work: func(ps []store.Placement) []store.Placed {
-			// What has come this far is finished even when the run is interrupted.
-			return d.Store.Place(context.Background(), ps)
-		}},
+	res := &Downloader{
+		Download: d, origins: o, installed: &installed{root: d.Root, origins: o, names: map[string]bool{}}, slots: newSlots(d.Jobs),
 	}
+	res.placing = &group[*candidate, placed]{work: res.place}
+	return res
 }
 
 // Import makes sure that the skill with this record id is below the root.
@@ -364,31 +361,6 @@ func (d *Downloader) quarantine(c *candidate, dir string) error {
 	}
 	_, err := c.archive.Unpack(dir)
 	return err
-}
-
-// add puts a new skill in place.
-func (d *Downloader) add(ctx context.Context, c *candidate) (wire.Imported, error) {
-	dir, err := d.installed.place(c.skill.Name, c.id)
-	if err != nil {
-		return wire.Imported{}, errors.Join(err, c.close())
-	}
-	defer d.installed.release(dir)
-	c.res.SkillDir, c.res.LocalPath, c.res.DryRun = dir, dir, d.DryRun
-	if d.DryRun {
-		return c.res, nil
-	}
-	if ctx.Err() != nil {
-		return wire.Imported{}, errors.Join(canceled(ctx), c.close())
-	}
-	p := d.placing.ask(store.Placement{Stage: c.stage, Dir: dir, Record: c.storeRecord()})
-	if p.Err != nil {
-		return wire.Imported{}, errors.Join(p.Err, c.close())
-	}
-	if p.Record.SkillID == "" {
-		c.res.Warnings = append(c.res.Warnings, "it has no record in the store, which knows the same id with another folder or content")
-	}
-	d.installed.add(c.id, dir)
-	return c.res, nil
 }
 
 // storeRecord is what the store is told beyond what the folder says.

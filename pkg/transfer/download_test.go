@@ -342,3 +342,34 @@ func TestImportArchive(t *testing.T) {
 	wantCode(t, err, wire.NotFound)
 	a.wantNoStages()
 }
+
+// Two processes that import one skill at once get one folder. (ST-04)
+func TestImportByTwoProcesses(t *testing.T) {
+	com := newCommunity(t, "")
+	ann := com.agent("ann")
+	id := ann.publish(ann.skill("weather", weather("rain")...)).SkillID
+	bob := com.agent("bob")
+	for round := range 20 {
+		root := filepath.Join(t.TempDir(), "skills")
+		var wg sync.WaitGroup
+		var status [2]string
+		for i := range status {
+			d := bob.downloader(func(d *transfer.Download) { d.Root = root })
+			wg.Go(func() {
+				res, err := d.Import(context.Background(), id)
+				if err != nil {
+					t.Errorf("round %d: %v", round, err)
+				}
+				status[i] = res.Status
+			})
+		}
+		wg.Wait()
+		slices.Sort(status[:])
+		if status != [2]string{transfer.StatusExists, transfer.StatusSuccess} {
+			t.Errorf("round %d: got %v, want one success and one that was there", round, status)
+		}
+		if entries, err := os.ReadDir(root); err != nil || len(entries) != 1 {
+			t.Errorf("round %d: got %v, %v, want one folder", round, entries, err)
+		}
+	}
+}

@@ -114,8 +114,8 @@ func (in *installed) replace(before, id, dir string) {
 func (in *installed) place(name, id string) (string, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	base := folderName(name, id)
-	for _, candidate := range []string{base, base + "-" + idTail(id)} {
+	choice := folderNames(name, id)
+	for _, candidate := range choice {
 		dir := filepath.Join(in.root, candidate)
 		_, err := os.Lstat(dir)
 		key := skill.NameKey(candidate)
@@ -128,7 +128,25 @@ func (in *installed) place(name, id string) (string, error) {
 		in.names[key] = true
 		return dir, nil
 	}
-	return "", wire.Errorf(wire.Exists, "folder %q is taken by another skill", filepath.Join(in.root, base+"-"+idTail(id)))
+	return "", wire.Errorf(wire.Exists, "folder %q is taken by another skill", filepath.Join(in.root, choice[len(choice)-1]))
+}
+
+// folderNames are the names that the folder of a skill may have, the usual one first.
+func folderNames(name, id string) []string {
+	base := folderName(name, id)
+	return []string{base, base + "-" + idTail(id)}
+}
+
+// came returns the folder of a skill that was put in place by another process a moment ago; "" when there is none. Such a folder has one of the
+// names that this process would choose.
+func (in *installed) came(name, id string) string {
+	for _, candidate := range folderNames(name, id) {
+		dir := filepath.Join(in.root, candidate)
+		if have, _ := skill.ReadID(dir); have == id && holdsSkill(dir) {
+			return dir
+		}
+	}
+	return ""
 }
 
 func (in *installed) release(dir string) {
