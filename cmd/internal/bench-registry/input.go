@@ -1,13 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,31 +28,6 @@ func timeSearches(c *plainclient.Client, query func() string, limit, n int) (tim
 	}
 	slices.Sort(times)
 	return times, nil
-}
-
-// realSkills reads the texts of the real skills.
-func realSkills(file string) (texts []string, err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	s := bufio.NewScanner(z)
-	s.Buffer(nil, 16<<20)
-	for s.Scan() {
-		var row struct {
-			Text string `json:"skill_md"`
-		}
-		if err := json.Unmarshal(s.Bytes(), &row); err != nil {
-			return nil, err
-		}
-		texts = append(texts, row.Text)
-	}
-	return texts, s.Err()
 }
 
 // vary exchanges a tenth of the words of a body for words of other, so that no two are the same and words are as rare as in real life.

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"text/tabwriter"
+
+	"github.com/openspace-dev/openspace/cmd/internal/corpus"
 )
 
 // figures is what is measured. Times are in milliseconds, memory in megabytes.
@@ -63,7 +65,7 @@ func main() {
 }
 
 func measure(o options) (f figures, err error) {
-	texts, err := realSkills(filepath.Join(o.data, "skills.jsonl.gz"))
+	texts, err := corpus.Texts(filepath.Join(o.data, "skills.jsonl.gz"))
 	if err != nil {
 		return f, err
 	}

@@ -49,13 +49,9 @@ func run(data, bin, sizes string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	skills, err := corpus.Skills(filepath.Join(data, "skills.jsonl.gz"))
+	texts, err := corpus.Texts(filepath.Join(data, "skills.jsonl.gz"))
 	if err != nil {
 		return err
-	}
-	texts := make([]string, len(skills))
-	for i, s := range skills {
-		texts[i] = s.Text
 	}
 	var all []figures
 	for _, s := range strings.Split(sizes, ",") {

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"math"
-	"os"
 	"path"
 	"slices"
 	"strings"
 	"unicode"
 
+	real "github.com/openspace-dev/openspace/cmd/internal/corpus"
 	"github.com/openspace-dev/openspace/pkg/embed"
 	"github.com/openspace-dev/openspace/pkg/lexical"
 	"github.com/openspace-dev/openspace/pkg/skill"
@@ -26,35 +23,18 @@ type corpus struct {
 
 // readCorpus reads skills and cuts them into words as the search does.
 func readCorpus(file string) (*corpus, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
+	all, err := real.Skills(file)
 	c := &corpus{}
 	a := lexical.NewAnalyzer()
-	s := bufio.NewScanner(z)
-	s.Buffer(nil, 16<<20)
-	for s.Scan() {
-		var line struct {
-			ID   string `json:"id"`
-			Text string `json:"skill_md"`
-		}
-		if err := json.Unmarshal(s.Bytes(), &line); err != nil {
-			return nil, err
-		}
-		if sk, _ := skill.Parse([]byte(line.Text), path.Base(path.Dir(line.ID))); sk != nil {
+	for _, r := range all {
+		if sk, _ := skill.Parse([]byte(r.Text), path.Base(path.Dir(r.ID))); sk != nil {
 			c.add(a, embed.Text{Name: sk.Name, Description: sk.Description, Body: string(sk.Body)})
 		}
 	}
 	for i := range a.Len() {
 		c.words = append(c.words, string(a.Term(uint32(i))))
 	}
-	return c, s.Err()
+	return c, err
 }
 
 func (c *corpus) add(a *lexical.Analyzer, t embed.Text) {

@@ -51,3 +51,12 @@ func Lines(file string, f func([]byte) error) error {
 	}
 	return lines.Err()
 }
+
+// Texts reads the texts of the real skills.
+func Texts(file string) (texts []string, err error) {
+	skills, err := Skills(file)
+	for _, s := range skills {
+		texts = append(texts, s.Text)
+	}
+	return texts, err
+}
