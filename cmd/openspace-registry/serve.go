@@ -24,11 +24,9 @@ import (
 // stopTime is how long requests under way may take after the signal to stop.
 const stopTime = 15 * time.Second
 
-// Memory is worth more to a registry than a little time: the collector runs more often than usual, and more often still when the memory of the
-// program comes near to a limit. What has to stay in memory takes less than half of it.
+// The collector runs more often when the memory of the program comes near to a limit. What has to stay in memory takes less than half of it.
 const (
-	gcPercent    = 40
-	memoryBase   = 80 << 20
+	memoryBase   = 64 << 20
 	memoryRecord = 500
 	memoryTurn   = 10 * time.Second // between two looks at the number of records
 )
@@ -126,7 +124,6 @@ func (o *serving) run(ctx context.Context, env *cli.Env, s *registry.Files) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	debug.SetGCPercent(gcPercent)
 	if saved, err := s.Compact(ctx); err != nil {
 		return err
 	} else if saved > 0 {

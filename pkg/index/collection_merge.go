@@ -79,9 +79,14 @@ func (c *Collection) Tend() error {
 	}
 	c.merging.Lock()
 	defer c.merging.Unlock()
-	for {
+	for merged := false; ; merged = true {
 		due := c.due()
 		if len(due) == 0 {
+			if merged {
+				c.mu.RLock()
+				defer c.mu.RUnlock()
+				c.release()
+			}
 			return nil
 		}
 		if err := c.merge(due, fileDocs); err != nil {

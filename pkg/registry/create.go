@@ -150,17 +150,19 @@ func tidyList(field string, list []string) (out []string, err error) {
 
 // newRecord makes a record of what the client says and what the artifact holds.
 func (s *Server) newRecord(c *call, req *api.Create, a *artifact) (*record, error) {
-	// The folder's name does not travel; the id begins with the name that the client saw.
-	folder, _, _ := strings.Cut(req.RecordID, "__")
-	sk, _ := skill.Parse(a.text, folder)
+	sk := a.skill
 	if sk == nil {
 		return nil, refuse(api.ErrInvalid, "%s holds no text that can be read", skill.FileName)
 	}
-	if strings.IndexFunc(sk.Name, unicode.IsControl) >= 0 || len(sk.Name) > maxName {
-		return nil, refuse(api.ErrInvalid, "the name %q is longer than %d bytes or has control characters", clip(sk.Name), maxName)
+	name := sk.Name
+	if name == "" { // the folder's name does not travel; the id begins with the name that the client saw
+		name, _, _ = strings.Cut(req.RecordID, "__")
+	}
+	if strings.IndexFunc(name, unicode.IsControl) >= 0 || len(name) > maxName {
+		return nil, refuse(api.ErrInvalid, "the name %q is longer than %d bytes or has control characters", clip(name), maxName)
 	}
 	r := &record{
-		Name: sk.Name, Description: strings.ToValidUTF8(sk.Description, "\ufffd"), Visibility: req.Visibility, Groups: req.Groups, Origin: req.Origin,
+		Name: name, Description: strings.ToValidUTF8(sk.Description, "\ufffd"), Visibility: req.Visibility, Groups: req.Groups, Origin: req.Origin,
 		ParentSkillIDs: req.ParentSkillIDs, Tags: req.Tags, Level: req.Level, CreatedBy: req.CreatedBy, ChangeSummary: req.ChangeSummary,
 		License: clip(sk.License), Version: clip(sk.Version), Owner: c.caller.Owner, Fingerprint: a.fingerprint, Archive: a.hash, SizeBytes: a.size,
 		FileCount: a.files, SafetyFlags: a.report.Flags, Signature: req.Signature,

@@ -55,35 +55,40 @@ func (s *Files) Put(ctx context.Context, d Doc, prev uint64) (uint64, error) {
 	}
 }
 
-// commit writes what Put hands over, many states at a time.
+// commit writes what Put hands over, many states at a time. As long as there is more to write the lock of all writers is kept, but not for long: others
+// want to write too.
 func (s *Files) commit() {
 	defer close(s.stopped)
 	for {
 		select {
 		case p := <-s.puts:
-			s.writeBatch(s.gather(p))
+			s.writeBatches(s.gather(p))
 		case <-s.stop:
 			return
 		}
 	}
 }
 
-// gather adds what is waiting to the first state of a batch.
-func (s *Files) gather(first *put) []*put {
-	batch := []*put{first}
-	for len(batch) < maxBatch {
-		select {
-		case p := <-s.puts:
-			batch = append(batch, p)
-		default:
-			return batch
-		}
-	}
-	return batch
-}
+const holdMost = 100 * time.Millisecond
 
-func (s *Files) writeBatch(batch []*put) {
-	err := s.locked(context.Background(), func() error { return s.append(batch) })
+func (s *Files) writeBatches(batch []*put) {
+	start := time.Now()
+	err := s.locked(context.Background(), func() error {
+		for {
+			if err := s.append(batch); err != nil {
+				return err
+			}
+			if time.Since(start) > holdMost {
+				return nil
+			}
+			s.mu.Unlock() // whoever reads may go on between two writes
+			batch = s.gather(nil)
+			s.mu.Lock()
+			if len(batch) == 0 {
+				return nil
+			}
+		}
+	})
 	if err == nil {
 		return
 	}
@@ -93,6 +98,22 @@ func (s *Files) writeBatch(batch []*put) {
 		default: // it has its answer
 		}
 	}
+}
+
+// gather adds what is waiting to the first state of a batch, if there is one.
+func (s *Files) gather(first *put) (batch []*put) {
+	if first != nil {
+		batch = append(batch, first)
+	}
+	for len(batch) < maxBatch {
+		select {
+		case p := <-s.puts:
+			batch = append(batch, p)
+		default:
+			return batch
+		}
+	}
+	return batch
 }
 
 // locked runs f under the lock of all writers, with everything read that stands in the journal. s.mu is held.

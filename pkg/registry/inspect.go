@@ -21,7 +21,7 @@ type artifact struct {
 	size        int64  // of the archive
 	files       int
 	fingerprint string
-	text        []byte // of SKILL.md
+	skill       *skill.Skill // nil for a SKILL.md that cannot be read; without a folder's name
 	report      safety.Report
 }
 
@@ -42,7 +42,7 @@ func inspect(files []api.File, p safety.Policy) *artifact {
 	var texts []safety.Text
 	for _, f := range files {
 		if f.Path == skill.FileName {
-			a.text = f.Data
+			a.skill, _ = skill.Parse(f.Data, "")
 		}
 		if api.IsText(f.Data) {
 			texts = append(texts, safety.Text{Path: f.Path, Data: f.Data})
@@ -116,6 +116,14 @@ type artifacts struct {
 
 const artifactMemory = 8 << 20
 
+// weight is about how much memory an artifact takes.
+func (a *artifact) weight() int {
+	if a.skill == nil {
+		return 4 << 10
+	}
+	return 4<<10 + 2*len(a.skill.Body)
+}
+
 func (m *artifacts) get(hash string) *artifact {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -128,13 +136,13 @@ func (m *artifacts) put(a *artifact) {
 	if m.byHash == nil {
 		m.byHash = map[string]*artifact{}
 	}
-	if m.byHash[a.hash] != nil || len(a.text) > artifactMemory/4 {
+	if m.byHash[a.hash] != nil || a.weight() > artifactMemory/4 {
 		return
 	}
 	m.byHash[a.hash], m.queue = a, append(m.queue, a.hash)
-	m.bytes += len(a.text)
-	for m.bytes > artifactMemory || len(m.queue) > 4096 {
-		m.bytes -= len(m.byHash[m.queue[0]].text)
+	m.bytes += a.weight()
+	for m.bytes > artifactMemory {
+		m.bytes -= m.byHash[m.queue[0]].weight()
 		delete(m.byHash, m.queue[0])
 		m.queue = m.queue[1:]
 	}
@@ -142,9 +150,8 @@ func (m *artifacts) put(a *artifact) {
 
 // document returns what is indexed of a record.
 func (r *record) document(id string, a *artifact) index.Document {
-	sk, _ := skill.Parse(a.text, r.Name)
 	d := index.Document{Doc: index.Doc{Rel: id, File: skill.FileName, Name: r.Name, Description: r.Description, Tags: r.Tags, Sum: sumOf(r)}}
-	if sk != nil {
+	if sk := a.skill; sk != nil {
 		d.Body = sk.Body
 		d.Tags = append(sk.Tags[:len(sk.Tags):len(sk.Tags)], r.Tags...)
 	}

@@ -59,7 +59,7 @@ func (s *Server) keepStaged(c *call, in *incoming) error {
 	if in.total > smallBody && in.total > a.size*int64(s.o.Limits.Ratio) {
 		return refuse(api.ErrTooLarge, "the files are %d times as large as their archive, at most %d is allowed", in.total/a.size, s.o.Limits.Ratio)
 	}
-	if sk, _ := skill.Parse(a.text, ""); sk == nil {
+	if a.skill == nil {
 		e := refuse(api.ErrInvalid, "%s holds no text that can be read", skill.FileName)
 		e.Path = skill.FileName
 		return e
