@@ -25,6 +25,12 @@ func forbidden(m *match) bool {
 // notForbidden drops instructions that forbid the thing.
 func notForbidden(m *match) (Severity, bool) { return m.rule.severity, !forbidden(m) }
 
+// notDenied drops a sentence that forbids the thing, in any language that denied
+// knows.
+func notDenied(m *match) (Severity, bool) {
+	return m.rule.severity, !denied(m.data[sentenceStart(m.data, m.start, 0):m.end])
+}
+
 // secretsSent raises what asks for everything, or speaks from where people do
 // not look.
 func secretsSent(m *match) (Severity, bool) {
@@ -127,6 +133,9 @@ func notInCode(m *match) (Severity, bool) {
 func concealment(m *match) (Severity, bool) {
 	if m.in.kind == comment {
 		return Critical, true
+	}
+	if strings.HasPrefix(lower(m.text()), "without") && denied(m.data[sentenceStart(m.data, m.start, 0):m.start]) {
+		return "", false
 	}
 	if m.in.kind == fence && kindOf(Text{Path: m.path, Data: m.data}) == prose && m.in.lang != "" && m.in.lang != "markdown" && m.in.lang != "text" {
 		return "", false

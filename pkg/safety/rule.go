@@ -126,6 +126,7 @@ type compiled struct {
 type engine struct {
 	rules   []compiled
 	byLit   [][]uint16 // literal → rules it triggers
+	words   []word     // literal → what it means to a sentence
 	ciphers []uint32   // literal → ciphers it is a sign of, as bits
 	find    *finder
 }
@@ -163,6 +164,11 @@ func newEngine() *engine {
 	var signs [len(ciphers)][]uint16
 	for i, c := range ciphers {
 		signs[i] = intern(c.signs)
+	}
+	lexical := lexiconWords(intern)
+	e.words = make([]word, len(literals))
+	for id, w := range lexical {
+		e.words[id] = w
 	}
 	e.ciphers = make([]uint32, len(literals))
 	for i, lits := range signs {

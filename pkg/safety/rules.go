@@ -4,7 +4,7 @@ package safety
 // expression is written \x60.
 var tables = [][]rule{
 	wordRules, shellRules, dropRules, exfilRules, secretRules, leakRules, injectRules, hideRules,
-	hiddenRules, persistRules, destroyRules, codeRules, flowRules, orderRules, remoteRules, guiseRules, signRules,
+	hiddenRules, persistRules, destroyRules, codeRules, flowRules, orderRules, remoteRules, guiseRules, signRules, intentRules, authorityRules,
 }
 
 // wordRules are the flags of the Python system by their old names, without

@@ -153,7 +153,7 @@ var orderRules = []rule{
 		message: "tells the model to drop the instructions it works under",
 	},
 	{
-		id: "foreign-send-secrets", flag: FlagExfiltration, severity: High, docs: true,
+		id: "foreign-send-secrets", flag: FlagExfiltration, severity: High, docs: true, check: notDenied,
 		lits: []string{"тправ", "ерешли", "发送", "發送", "上传", "上傳", "发到", "传到", "nvía", "nvíe", " envia", "nvoie", "nvoye", " sende ", "schick", " invia ", " envie ", "送信", "アップロード", "전송", "보내", "업로드", "gönder", "wyślij", " kirim"}, also: []string{"https://", "http://"},
 		back: 140, ahead: 140,
 		expr: foreignSecret + `(?s:[^|]{0,80}?)` + foreignSend + `[^|\n]{0,80}?(?:https?://|\S+@\S+\.\w)` +

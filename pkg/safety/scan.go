@@ -142,6 +142,7 @@ func (s *scanner) view(v view) (ciphers uint32) {
 		ciphers |= s.e.ciphers[h.lit]
 	}
 	s.pass(v, false)
+	s.intents(v)
 	if s.kind == code || len(s.marks) > 0 {
 		s.pass(v, true)
 	}
