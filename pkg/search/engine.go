@@ -150,6 +150,9 @@ func (e *Engine) Search(ctx context.Context, r Request) (Result, error) {
 	return res, err
 }
 
+// aheadLimit is how many candidates are scanned before the first of them is a hit.
+const aheadLimit = 32
+
 func (e *Engine) search(ctx context.Context, r Request) (Result, error) {
 	res := Result{Index: e.State()}
 	q := question{Query: lexical.ParseQuery(r.Query)}
@@ -167,6 +170,7 @@ func (e *Engine) search(ctx context.Context, r Request) (Result, error) {
 		return res, err
 	}
 	f := filter{engine: e, seen: map[content]bool{}, contents: map[string]bool{}, skipped: unusable}
+	f.scanAhead(found[:min(len(found), r.Limit, aheadLimit)])
 	for _, c := range found {
 		if len(res.Hits) == r.Limit || ctx.Err() != nil {
 			break

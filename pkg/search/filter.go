@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/openspace-dev/openspace/pkg/index"
 	"github.com/openspace-dev/openspace/pkg/lexical"
@@ -26,6 +28,47 @@ type filter struct {
 	contents map[string]bool // fingerprints of rows
 	skipped  int
 	warnings []string
+	reports  map[string]scanned // by folder: what was scanned ahead
+}
+
+// scanned is the outcome of the safety scan of a folder.
+type scanned struct {
+	report safety.Report
+	err    error
+}
+
+// scanAhead scans the folders of the first candidates on all cores: most of them will be hits, and a folder that was never
+// seen costs more than all the rest of its hit.
+func (f *filter) scanAhead(first []candidate) {
+	var dirs []string
+	for _, c := range first {
+		if c.Index != nowhere {
+			dirs = append(dirs, f.engine.set.Dir(c.Ref, c.doc))
+		}
+	}
+	outcomes := make([]scanned, len(dirs))
+	var group sync.WaitGroup
+	workers := min(runtime.GOMAXPROCS(0), len(dirs))
+	for w := range workers {
+		group.Go(func() {
+			for i := w; i < len(dirs); i += workers {
+				outcomes[i].report, outcomes[i].err = f.engine.cache.ScanDir(dirs[i], f.engine.config.Policy)
+			}
+		})
+	}
+	group.Wait()
+	f.reports = make(map[string]scanned, len(dirs))
+	for i, dir := range dirs {
+		f.reports[dir] = outcomes[i]
+	}
+}
+
+// scan returns the report of a folder.
+func (f *filter) scan(dir string) (safety.Report, error) {
+	if s, ok := f.reports[dir]; ok {
+		return s.report, s.err
+	}
+	return f.engine.cache.ScanDir(dir, f.engine.config.Policy)
 }
 
 // hit returns the record of c; keep is false for a skill that is shadowed by one of the same name in an
@@ -42,7 +85,7 @@ func (f *filter) hit(c candidate) (h wire.Hit, keep bool, err error) {
 		return h, false, err
 	}
 	dir := f.engine.set.Dir(c.Ref, c.doc)
-	report, err := f.engine.cache.ScanDir(dir, f.engine.config.Policy)
+	report, err := f.scan(dir)
 	if err != nil {
 		f.skipped++
 		f.warnings = append(f.warnings, fmt.Sprintf("left out %q: %v", dir, err))
