@@ -16,7 +16,7 @@ var intentRules = []rule{
 	{id: "secret-sent-away", flag: FlagExfiltration, severity: High, docs: true, message: "has secrets sent to an address"},
 	{id: "private-sent-away", flag: FlagExfiltration, severity: Medium, docs: true, message: "has what the user said or wrote sent to an address"},
 	{id: "taken-in-secret", flag: FlagExfiltration, severity: High, docs: true, message: "has something taken or sent without the user's knowledge"},
-	{id: "memory-in-secret", flag: FlagPersistence, severity: High, docs: true, message: "changes what the agent lives by without the user's knowledge"},
+	{id: "memory-in-secret", flag: FlagPersistence, severity: High, docs: true, message: "changes what the agent lives by, unknown to the user or for an address"},
 	{id: "money-in-secret", flag: FlagDestructive, severity: Critical, docs: true, message: "changes a payment without the user's knowledge"},
 }
 
@@ -149,10 +149,12 @@ func judge(text []byte, both, now sentence) (*rule, Severity) {
 		alone&covert != 0 && alone&link != 0,
 		hush && all&sends != 0 && (far || all&private != 0 && all&receiver != 0):
 		return &intentRules[3], High
+	case far && alone&changes != 0 && alone&memory != 0 && alone&link != 0 && !ordinary().Match(window):
+		return &intentRules[4], High
+	case far && alone&sends != 0 && alone&link != 0 && all&secret != 0 && goesTo().Match(here) && ownKeys().Match(window) && !ordinary().Match(window):
+		return &intentRules[1], Critical
 	case !far || alone&sends == 0 || alone&(secret|private) == 0 || alone&link == 0 || !goesTo().Match(here) || ordinary().Match(window) || commandLike().Match(window):
 		return nil, ""
-	case alone&secret != 0 && ownKeys().Match(here):
-		return &intentRules[1], Critical
 	case alone&secret != 0:
 		return &intentRules[1], High
 	}

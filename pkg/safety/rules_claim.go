@@ -18,9 +18,9 @@ var authorityRules = []rule{
 	{
 		id: "remote-orders", flag: FlagInjection, severity: High, docs: true, place: inProse, check: obeyed,
 		lits:  []string{"https://", "http://"},
-		after: []string{"obey", "act on", "act upon", "act according", "carry out", "follow", "execute", "comply", "adopt", "replace", "overrid", "supersede", "outrank", "instructions", "orders", "do what", "directives", "instead of this"},
+		after: []string{"obey", "act on", "act upon", "act according", "carry out", "follow", "execute", "comply", "adopt", "replace", "overrid", "supersede", "outrank", "instructions", "orders", "do what", "directives", "instead of this", "treat"},
 		back:  100, ahead: 260,
-		expr: `\b(?:read|load|fetch|retrieve|pull|open|get|download|visit|consult|request|query|import|call)\b[^.\n]{0,60}?https?://[^\s"')>\x60]+(?s:[^#]{0,120}?)(?:\bobey\w*|\bact (?:up)?on (?:it|its|what|them|the)|\bact according\w*|\bcarry (?:it |them |its \w+ )?out\b|\bfollow (?:it|them|its|whatever|every\w*|all|what it|what is|the (?:instructions?|orders|directives))\b|\bexecute (?:it|its|what|every|the (?:instructions|steps|orders))\b|\bcomply\b|\badopt (?:it|its|them|the)\b` +
+		expr: `\b(?:read|load|fetch|retrieve|pull|open|get|download|visit|consult|request|query|import|call)\b[^.\n]{0,60}?https?://[^\s"')>\x60]+(?s:[^#]{0,120}?)(?:\bobey\w*|\bact (?:up)?on (?:it|its|what|them|the)|\bact according\w*|\bcarry (?:it |them |its \w+ )?out\b|\bfollow (?:it|them|its|whatever|every\w*|all|what it|what is|the (?:instructions?|orders|directives))\b|\bexecute (?:it|its|what|every|the (?:instructions|steps|orders))\b|\bcomply\b|\btreat (?:it|them) as (?:if|though)\b|\badopt (?:it|its|them|the)\b` +
 			`|\b(?:its|their|the)\s+(?:contents?|text|instructions?|rules?|orders?|answer|response)\b[^.\n]{0,24}?\b(?:replaces?|overrides?|supersedes?|outranks?|wins?|(?:be|is|are) (?:binding|followed|obeyed))\b|\b(?:it|which|that) (?:replaces|overrides|supersedes|outranks)\b|\breplace (?:this|these|your|the) (?:\w+ )?(?:rules|instructions|file|skill)|\btreat (?:it|them|its \w+) as\b|\bas (?:your |the )?(?:new|additional|further|binding|current|own|system) (?:instructions|rules|orders|directives)|\bdo (?:what|whatever|everything|exactly)\b)`,
 		message: "has the model obey what an address returns",
 	},
