@@ -13,7 +13,8 @@ import (
 type Emit func() error
 
 // Each calls work for every input, for at most n at once, and what it returns in the order of the inputs, one after the other. Results are
-// handed on as soon as nothing else is ready, so that a slow reader of stdin still gets its answers at once.
+// handed on before anything is waited for, so that whoever reads them sees how far the work is. A table, whose columns are as wide as its widest
+// rows, comes when no input is left to wait for.
 func Each(env *cli.Env, n int, inputs iter.Seq[cli.Input], work func(in cli.Input) Emit) error {
 	results, stop := make(chan chan Emit, n), make(chan struct{})
 	go func() {
@@ -32,7 +33,11 @@ func Each(env *cli.Env, n int, inputs iter.Seq[cli.Input], work func(in cli.Inpu
 	p := newProgress(env)
 	defer p.end()
 	for one := range results {
-		if err := (<-one)(); err != nil {
+		emit, err := next(env, one)
+		if err == nil {
+			err = emit()
+		}
+		if err != nil {
 			return err
 		}
 		p.step()
@@ -44,6 +49,21 @@ func Each(env *cli.Env, n int, inputs iter.Seq[cli.Input], work func(in cli.Inpu
 		}
 	}
 	return nil
+}
+
+// next waits for a result. What was written before goes to the reader first.
+func next(env *cli.Env, one <-chan Emit) (Emit, error) {
+	select {
+	case emit := <-one:
+		return emit, nil
+	default:
+	}
+	if env.Out.Format() != cli.Table {
+		if err := env.Out.Flush(); err != nil {
+			return nil, err
+		}
+	}
+	return <-one, nil
 }
 
 // progress counts on a terminal whose output goes elsewhere.

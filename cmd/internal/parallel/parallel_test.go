@@ -1,6 +1,7 @@
 package parallel_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/openspace-dev/openspace/cmd/internal/parallel"
 	"github.com/openspace-dev/openspace/pkg/cli"
@@ -131,4 +133,38 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%s: got %q", name, out)
 		}
 	}
+}
+
+// A result does not wait for the next one, although that was begun: here the second ends when the first was read.
+func TestEachHandsOnWhatIsReady(t *testing.T) {
+	r, w := io.Pipe()
+	seen := make(chan struct{})
+	c := &cli.Command{Name: "probe", Short: "probe", Run: func(_ context.Context, env *cli.Env) error {
+		return parallel.Each(env, 4, env.Inputs(), func(in cli.Input) parallel.Emit {
+			if in.ID != "1" {
+				<-seen
+			}
+			return result(env, in)
+		})
+	}}
+	go func() {
+		cli.Execute(t.Context(), c, cli.Process{Args: []string{"a", "b", "c"}, Stdin: strings.NewReader(""), Stdout: w, Stderr: io.Discard})
+		w.Close()
+	}()
+	lines := bufio.NewReader(r)
+	first := make(chan string, 1)
+	go func() {
+		line, _ := lines.ReadString('\n')
+		first <- line
+	}()
+	select {
+	case line := <-first:
+		if !strings.Contains(line, `"id":"1"`) {
+			t.Errorf("got %q, want the first result", line)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the first result waits for the second")
+	}
+	close(seen)
+	io.Copy(io.Discard, lines)
 }
