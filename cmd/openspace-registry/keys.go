@@ -52,7 +52,7 @@ func (a *app) keys() *cli.Command {
 	return &cli.Command{
 		Name: "keys", Short: "make, list and end keys", Args: "add|list|revoke [NAME…]",
 		Flags: func(fs *flag.FlagSet) {
-			scope = cli.Choice(fs, "scope", "what a new key may do: `SCOPE` is read, write or admin (default write)", registry.ScopeWrite, registry.ScopeRead, registry.ScopeAdmin)
+			scope = cli.Choice(fs, "scope", "what a new key may do: `SCOPE` is read, write or admin", registry.ScopeWrite, registry.ScopeRead, registry.ScopeAdmin)
 			groups = cli.List(fs, "group", "`GROUP` that a new key belongs to; may be given several times")
 		},
 		Run: func(ctx context.Context, env *cli.Env) error {

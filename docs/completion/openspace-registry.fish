@@ -24,7 +24,7 @@ complete -c openspace-registry -n '__fish_seen_subcommand_from serve' -l require
 complete -c openspace-registry -n '__fish_seen_subcommand_from serve' -l tls-cert -r -F -d 'certificate as a PEM FILE'
 complete -c openspace-registry -n '__fish_seen_subcommand_from serve' -l tls-key -r -F -d 'key of the certificate as a PEM FILE'
 complete -c openspace-registry -n '__fish_seen_subcommand_from keys' -l group -x -d 'GROUP that a new key belongs to; may be given several times'
-complete -c openspace-registry -n '__fish_seen_subcommand_from keys' -l scope -x -a 'write read admin' -d 'what a new key may do: SCOPE is read, write or admin (default write)'
+complete -c openspace-registry -n '__fish_seen_subcommand_from keys' -l scope -x -a 'write read admin' -d 'what a new key may do: SCOPE is read, write or admin'
 complete -c openspace-registry -n '__fish_seen_subcommand_from records' -l owner -x -d 'list only records of NAME'
 complete -c openspace-registry -n '__fish_seen_subcommand_from gc' -l dry-run -d 'only show it, as without --force'
 complete -c openspace-registry -n '__fish_seen_subcommand_from gc' -l force -d 'remove it'
