@@ -13,7 +13,7 @@ import (
 
 // rulesVersion is part of every key of the cache. It grows whenever a rule changes, so that no verdict of older rules is believed; a test compares the rules
 // with the fingerprint that belongs to this number.
-const rulesVersion = 9
+const rulesVersion = 10
 
 // Cache remembers what was found in folders, by their content: a folder is read each time, but only judged anew when a byte of it or the rules
 // changed. One small file a folder; the directory may be deleted at any time. A Cache is safe for concurrent use, by several processes too.

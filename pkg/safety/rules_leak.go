@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	keyShapes = `\b(?:AKIA[0-9A-Z]{16}|gh[opsu]_\w{36,}|github_pat_\w{50,}|sk-ant-[\w-]{20,}|sk-proj-[\w-]{20,}|[sr]k_live_\w{16,}|xox[abps]-[\w-]{20,}|xapp-[\w-]{20,}|AIza[\w-]{35}|glpat-[\w-]{20,}|npm_\w{36}|hf_\w{30,}|SG\.[\w-]{16,}\.[\w-]{16,}|sk-[a-zA-Z0-9]{40,})`
+	keyShapes = `\b(?:AKIA[0-9A-Z]{16}|gh[opsu]_\w{36,}|github_pat_\w{50,}|sk-ant-[\w-]{20,}|sk-proj-[\w-]{20,}|[sr]k_live_\w{16,}|xox[abps]-[\w-]{20,}|xapp-[\w-]{20,}|AIza[\w-]{35}|glpat-[\w-]{20,}|npm_\w{36}|hf_\w{30,}|SG\.[\w-]{16,}\.[\w-]{16,}|osk_[0-9a-f]{8}_[\w-]{20,}|sk-[a-zA-Z0-9]{40,})`
 	keyBlock  = `-----BEGIN (?:RSA |EC |DSA |OPENSSH |PGP )?PRIVATE KEY(?: BLOCK)?-----`
 )
 
@@ -15,7 +15,7 @@ const (
 var leakRules = []rule{
 	{
 		id: "leaked-key", flag: FlagCredentials, severity: Medium, check: liveKey,
-		lits:    []string{"akia", "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "sk-ant-", "sk-proj-", " sk-", "\"sk-", "'sk-", "=sk-", "`sk-", ":sk-", "sk_live_", "rk_live_", "xoxb-", "xoxp-", "xoxa-", "xoxs-", "xapp-", "aiza", "glpat-", "npm_", "hf_", "\"sg.", "'sg.", "=sg.", " sg."},
+		lits:    []string{"akia", "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "sk-ant-", "sk-proj-", " sk-", "\"sk-", "'sk-", "=sk-", "`sk-", ":sk-", "sk_live_", "rk_live_", "xoxb-", "xoxp-", "xoxa-", "xoxs-", "xapp-", "aiza", "glpat-", "npm_", "hf_", "osk_", "\"sg.", "'sg.", "=sg.", " sg."},
 		ahead:   140,
 		exact:   true,
 		expr:    keyShapes,

@@ -192,6 +192,9 @@ func TestSecretsMasked(t *testing.T) {
 	if !ok || strings.Contains(f.Excerpt, key) || !strings.Contains(f.Excerpt, "ghp_") {
 		t.Errorf("got %v, want a leaked-key with a masked excerpt", r.Findings)
 	}
+	if _, ok := find(scanText("key: osk_0a1b2c3d_"+strings.Repeat("aB3-", 12)+"\n"), "leaked-key"); !ok {
+		t.Error("a key of our own registry is not seen")
+	}
 	if r := scanText("token = ghp_" + strings.Repeat("x", 36)); len(r.Findings) != 1 {
 		t.Errorf("a placeholder: got %v, want the word alone", r.Findings)
 	}

@@ -62,7 +62,7 @@ var (
 	})
 	// leakSigns are the beginnings of keys of services.
 	leakSigns = sync.OnceValue(func() *vocabulary {
-		return newVocabulary("akia*, ghp_*, gho_*, ghs_*, ghu_*, ghr_*, github_pat*, sk-*, sk_live*, rk_live*, xox*, xapp-*, aiza*, glpat-*, npm_*, hf_*, sg.*")
+		return newVocabulary("akia*, ghp_*, gho_*, ghs_*, ghu_*, ghr_*, github_pat*, sk-*, sk_live*, rk_live*, xox*, xapp-*, aiza*, glpat-*, npm_*, hf_*, osk_*, sg.*")
 	})
 	// localOnly are words with which a skill says that nothing leaves the machine.
 	localOnly = sync.OnceValue(func() *vocabulary {
