@@ -26,17 +26,21 @@ const stopTime = 15 * time.Second
 
 // The collector runs more often when the memory of the program comes near to a limit. What has to stay in memory takes less than half of it.
 const (
-	memoryBase   = 64 << 20
-	memoryRecord = 500
-	memoryTurn   = 10 * time.Second // between two looks at the number of records
+	memoryBase     = 64 << 20
+	memoryDocument = 500
+	memoryTurn     = 10 * time.Second // between two looks at the number of documents
 )
 
-// limitMemory adapts the limit to the number of records until ctx ends.
-func limitMemory(ctx context.Context, records func() int) {
+func limitMemory(documents int) { debug.SetMemoryLimit(memoryBase + memoryDocument*int64(documents)) }
+
+// keepLimit adapts the limit to the number of documents until ctx ends.
+func keepLimit(ctx context.Context, documents func() int) {
+	t := time.NewTicker(memoryTurn)
+	defer t.Stop()
 	for {
-		debug.SetMemoryLimit(memoryBase + memoryRecord*int64(records()))
 		select {
-		case <-time.After(memoryTurn):
+		case <-t.C:
+			limitMemory(documents())
 		case <-ctx.Done():
 			return
 		}
@@ -124,6 +128,7 @@ func (o *serving) run(ctx context.Context, env *cli.Env, s *registry.Files) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	limitMemory(s.Len())
 	if saved, err := s.Compact(ctx); err != nil {
 		return err
 	} else if saved > 0 {
@@ -137,7 +142,7 @@ func (o *serving) run(ctx context.Context, env *cli.Env, s *registry.Files) (err
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	go limitMemory(ctx, server.Len)
+	go keepLimit(ctx, s.Len)
 	if err := o.announce(env, l.Addr().String()); err != nil {
 		return errors.Join(err, l.Close(), server.Close())
 	}

@@ -101,6 +101,7 @@ func OpenCollection(dir string, label func(d Doc) (uint32, bool)) (*Collection, 
 		}
 	}
 	slices.Reverse(c.parts)
+	c.release()
 	_, err = atomicfile.Sweep(dir, 0)
 	return c, err
 }

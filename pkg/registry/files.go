@@ -344,6 +344,13 @@ func (s *Files) scan(ctx context.Context, after uint64, f func(Doc) error) error
 	return err
 }
 
+// Len returns the number of documents.
+func (s *Files) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.docs)
+}
+
 // Damaged returns how many lines of the journal cannot be read.
 func (s *Files) Damaged() int {
 	s.mu.Lock()

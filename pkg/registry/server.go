@@ -331,13 +331,6 @@ func (s *Server) collect(ctx context.Context) error {
 	return err
 }
 
-// Len returns the number of records.
-func (s *Server) Len() int {
-	s.view.mu.RLock()
-	defer s.view.mu.RUnlock()
-	return len(s.view.order)
-}
-
 // HTTP returns a server of the standard library with the handler and the timeouts.
 func (s *Server) HTTP() *http.Server {
 	t := s.o.Timeouts
