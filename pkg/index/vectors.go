@@ -53,7 +53,7 @@ func (x *Index) openVectors(ctx context.Context) error {
 		return nil
 	}
 	err := x.tryVectors(ctx, e)
-	if errors.Is(err, vec.ErrDamaged) {
+	if errors.Is(err, vec.ErrDamaged) || errors.Is(err, vec.ErrWidth) {
 		path, covers := x.matrixPath(e.Model())
 		if err = errors.Join(os.Remove(path), os.RemoveAll(covers)); err == nil {
 			err = x.tryVectors(ctx, e)
@@ -72,6 +72,10 @@ func (x *Index) tryVectors(ctx context.Context, e Embedder) (err error) {
 	if err = x.cover(ctx, e); err == nil && x.matrix == nil {
 		path, _ := x.matrixPath(e.Model())
 		x.matrix, err = vec.Open(path, e.Model())
+	}
+	if err == nil && e.Dim() != 0 && x.matrix.Dim() != e.Dim() { // the model behind the name is another one by now
+		err = errors.Join(fmt.Errorf("%w: %d numbers, not %d", vec.ErrWidth, x.matrix.Dim(), e.Dim()), x.matrix.Close())
+		x.matrix = nil
 	}
 	return err
 }
@@ -96,7 +100,8 @@ func (x *Index) cover(ctx context.Context, e Embedder) error {
 	}
 	defer lock.Unlock()
 	if fi, err := os.Stat(path + failedSuffix); err == nil && time.Since(fi.ModTime()) < restAfter {
-		return errors.New("embedding failed less than a minute ago")
+		reason, _ := os.ReadFile(path + failedSuffix)
+		return fmt.Errorf("embedding failed less than a minute ago: %s", reason)
 	}
 	changed, dead := x.added, x.dropped
 	if done = readNumber(covers); done == 0 || done != x.before {
@@ -104,8 +109,11 @@ func (x *Index) cover(ctx context.Context, e Embedder) error {
 			return err
 		}
 	}
-	if err := x.embed(ctx, path, e, changed); err != nil {
-		return errors.Join(err, atomicfile.Write(path+failedSuffix, nil, 0o600, atomicfile.NoSync()))
+	switch err := x.embed(ctx, path, e, changed); {
+	case err != nil && (ctx.Err() != nil || errors.Is(err, vec.ErrWidth)): // the endpoint is not to blame, or is asked anew at once
+		return err
+	case err != nil:
+		return errors.Join(err, atomicfile.Write(path+failedSuffix, []byte(err.Error()), 0o600, atomicfile.NoSync()))
 	}
 	if err := x.bury(path, e, dead); err != nil {
 		return err
@@ -178,7 +186,14 @@ func (x *Index) folders(docs []Doc, rows []int32) (out []roots.Folder) {
 
 // bury deletes the vectors of keys that no document has, and writes the matrix anew when much of it is deleted.
 func (x *Index) bury(path string, e Embedder, keys []uint64) error {
-	b := vec.NewBatch(max(e.Dim(), 1))
+	m, err := vec.Open(path, e.Model())
+	if err != nil {
+		return err
+	}
+	b := vec.NewBatch(m.Dim()) // the embedder does not know its width before its first answer
+	if err := m.Close(); err != nil {
+		return err
+	}
 	n := 0
 	for _, k := range keys {
 		if len(x.withKey(k)) == 0 {
@@ -191,8 +206,7 @@ func (x *Index) bury(path string, e Embedder, keys []uint64) error {
 			return err
 		}
 	}
-	m, err := vec.Open(path, e.Model())
-	if err != nil {
+	if m, err = vec.Open(path, e.Model()); err != nil {
 		return err
 	}
 	defer m.Close()
@@ -231,13 +245,20 @@ func lacking(path, model string, docs []Document) (out []Document, err error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	keys := make([]uint64, len(docs))
+	for i, d := range docs {
+		keys[i] = d.key()
+	}
+	var rows []int32
+	if m != nil {
+		rows = m.Find(keys) // all at once: it reads the keys of the whole matrix
+	}
 	seen := map[uint64]bool{}
-	for _, d := range docs {
-		k := d.key()
-		if !seen[k] && (m == nil || m.Find([]uint64{k})[0] < 0) {
+	for i, d := range docs {
+		if !seen[keys[i]] && (m == nil || rows[i] < 0) {
 			out = append(out, d)
 		}
-		seen[k] = true
+		seen[keys[i]] = true
 	}
 	return out, nil
 }
@@ -263,7 +284,7 @@ func batch(ctx context.Context, b *vec.Batch, e Embedder, docs []Document) (*vec
 		}
 	}
 	if b == nil {
-		b = vec.NewBatch(max(e.Dim(), 1)) // a model may know its width only now
+		b = vec.NewBatch(widthOf(vectors, max(e.Dim(), 1)))
 	}
 	for i, v := range vectors {
 		if v == nil {
@@ -274,6 +295,16 @@ func batch(ctx context.Context, b *vec.Batch, e Embedder, docs []Document) (*vec
 		}
 	}
 	return b, nil
+}
+
+// widthOf returns the width of the first vector, which may come from a memory of the embedder that knows none itself.
+func widthOf(vectors [][]float32, otherwise int) int {
+	for _, v := range vectors {
+		if v != nil {
+			return len(v)
+		}
+	}
+	return otherwise
 }
 
 // appendMatrix adds b to the matrix at path, or makes one of it.
@@ -353,6 +384,16 @@ func (s Set) Cosines(q []float32, refs []Ref, docs []Doc) (cosines []float64, ok
 		}
 	}
 	return cosines, ok, nil
+}
+
+// Fits reports whether all vectors of the set have dim numbers.
+func (s Set) Fits(dim int) bool {
+	for _, x := range s {
+		if x.matrix != nil && x.matrix.Dim() != dim {
+			return false
+		}
+	}
+	return true
 }
 
 // Embedded reports whether at least one index of the set has vectors.

@@ -182,3 +182,87 @@ func TestVectorsDamaged(t *testing.T) {
 		t.Errorf("in memory: got %q", got)
 	}
 }
+
+// late is an embedder that does not know its width, such as one that remembers the vectors of an endpoint it has not
+// asked yet.
+type late struct{ letters }
+
+func (*late) Dim() int { return 0 }
+
+// The width of the vectors decides, not what the embedder knows of it.
+func TestVectorsOfUnknownWidth(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	write(t, root, "a", "one", "aaaa", "")
+	write(t, root, "b", "two", "bbbb", "")
+	settle()
+	e := &late{letters{model: "letters"}}
+	for _, step := range []struct {
+		does, want string
+		change     func()
+	}{
+		{"nothing", "one two", func() {}},
+		{"remove one", "one", func() { os.RemoveAll(filepath.Join(root, "b")) }},
+		{"add one", "one three", func() { write(t, root, "c", "three", "aacc", ""); settle() }},
+	} {
+		step.change()
+		x := openWith(t, root, dir, e)
+		if got := near(t, x, "aaab"); got != step.want || len(x.Warnings()) > 0 {
+			t.Errorf("%s: got %q, warnings %q, want %q", step.does, got, x.Warnings(), step.want)
+		}
+	}
+}
+
+// wide gives vectors of one number more than letters, under the same name.
+type wide struct{ letters }
+
+func (*wide) Dim() int { return 27 }
+
+func (e *wide) Embed(ctx context.Context, docs []index.Document) ([][]float32, error) {
+	out, err := e.letters.Embed(ctx, docs)
+	for i := range out {
+		out[i] = append(out[i], 0)
+	}
+	return out, err
+}
+
+// EM-01: a model that changes its width under the same name gets a matrix made anew, with or without a new skill.
+func TestVectorsOfAnotherWidth(t *testing.T) {
+	for _, added := range []bool{false, true} {
+		root, dir := t.TempDir(), t.TempDir()
+		write(t, root, "a", "one", "aaaa", "")
+		settle()
+		openWith(t, root, dir, &letters{model: "letters"})
+		if added {
+			write(t, root, "b", "two", "bbbb", "")
+			settle()
+		}
+		x := openWith(t, root, dir, &wide{letters{model: "letters"}})
+		if s := (index.Set{x}); !s.Embedded() || !s.Fits(27) || len(x.Warnings()) > 0 {
+			t.Errorf("added %v: embedded %v, fits %v, warnings %q", added, s.Embedded(), s.Fits(27), x.Warnings())
+		}
+	}
+}
+
+// A search that is given up is no reason to leave the endpoint alone.
+func TestVectorsGivenUp(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	write(t, root, "a", "one", "aaaa", "")
+	ctx, cancel := context.WithCancel(context.Background())
+	_, err := index.Open(ctx, roots.Root{Dir: root}, index.Options{Dir: dir, Embedder: &givesUp{letters{model: "letters"}, cancel}})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want %v", err, context.Canceled)
+	}
+	if got := near(t, openWith(t, root, dir, &letters{model: "letters"}), "a"); got != "one" {
+		t.Errorf("got %q", got)
+	}
+}
+
+type givesUp struct {
+	letters
+	cancel func()
+}
+
+func (e *givesUp) Embed(ctx context.Context, _ []index.Document) ([][]float32, error) {
+	e.cancel()
+	return nil, ctx.Err()
+}
