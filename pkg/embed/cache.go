@@ -74,11 +74,11 @@ func (c *Cache) Embed(ctx context.Context, texts []Text) ([][]float32, error) {
 	if len(unknown) == 0 {
 		return out, nil
 	}
-	made, err := c.Embedder.Embed(ctx, unknown)
-	if err != nil {
-		return nil, err
-	}
+	made, failed := c.Embedder.Embed(ctx, unknown)
 	b, err := store(unknown, made)
+	if err = errors.Join(failed, err); b != nil && failed != nil {
+		_ = c.remember(context.WithoutCancel(ctx), b) // so that the next call has less to do
+	}
 	if err != nil || b == nil {
 		return out, err
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -35,6 +36,7 @@ const (
 	defaultPause   = 500 * time.Millisecond
 	batchBytes     = 300_000 // bytes of texts in one request
 	atOnce         = 4       // requests under way
+	mostTold       = 5       // warnings
 	maxNamed       = 255     // bytes of a model's name with its endpoint
 )
 
@@ -118,6 +120,9 @@ func (r *Client) Warnings() []string {
 	defer r.mu.Unlock()
 	w := r.warnings
 	r.warnings = nil
+	if n := len(w) - mostTold; n > 0 {
+		w = append(w[:mostTold:mostTold], fmt.Sprintf("the embedding endpoint: %d more warnings like these", n))
+	}
 	return w
 }
 
@@ -134,7 +139,7 @@ type item struct {
 }
 
 // Embed implements [embed.Embedder]. Errors match [embed.ErrAuth], [embed.ErrLimited], [embed.ErrUnreachable]
-// or [embed.ErrAnswer] and name the host.
+// or [embed.ErrAnswer] and name the host; the vectors that were made until then are returned with them.
 func (r *Client) Embed(ctx context.Context, texts []embed.Text) ([][]float32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -149,7 +154,8 @@ func (r *Client) Embed(ctx context.Context, texts []embed.Text) ([][]float32, er
 			items = append(items, places[i])
 		}
 	}
-	if err := r.all(ctx, items); err != nil {
+	err := r.all(ctx, items)
+	if err != nil && !slices.ContainsFunc(items, func(it *item) bool { return it.vector != nil }) {
 		return nil, err
 	}
 	out := make([][]float32, len(texts))
@@ -158,7 +164,7 @@ func (r *Client) Embed(ctx context.Context, texts []embed.Text) ([][]float32, er
 			out[i] = p.vector
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 // all sends the items in batches, several at once. The first error ends the others.
@@ -167,6 +173,8 @@ func (r *Client) all(ctx context.Context, items []*item) error {
 	defer cancel(nil)
 	room := make(chan struct{}, atOnce)
 	var wg sync.WaitGroup
+	var once sync.Once
+	var first error // says more than the end of ctx, which it may be due to
 	for len(items) > 0 && ctx.Err() == nil {
 		room <- struct{}{}
 		n := r.next(items)
@@ -175,13 +183,14 @@ func (r *Client) all(ctx context.Context, items []*item) error {
 		wg.Go(func() {
 			defer func() { <-room }()
 			if err := r.send(ctx, batch); err != nil {
+				once.Do(func() { first = err })
 				cancel(err)
 			}
 		})
 	}
 	wg.Wait()
-	if ctx.Err() == nil {
-		return nil
+	if first != nil || ctx.Err() == nil {
+		return first
 	}
 	return context.Cause(ctx)
 }
@@ -230,7 +239,11 @@ func (r *Client) send(ctx context.Context, batch []*item) error {
 			return err
 		}
 	}
-	return err
+	if r.ask(ctx, []*item{{text: "skill"}}) != nil {
+		return err
+	}
+	r.warn("%s has no vector: %v", batch[0].label, err) // it is the text that is refused, not the way of asking
+	return nil
 }
 
 // label names a text in a warning.

@@ -348,7 +348,7 @@ func TestClientErrors(t *testing.T) {
 		status, requests int
 		want             error
 	}{
-		{401, 1, embed.ErrAuth}, {403, 1, embed.ErrAuth}, {404, 1, embed.ErrAnswer}, {302, 1, embed.ErrAnswer}, {400, 1, embed.ErrAnswer},
+		{401, 1, embed.ErrAuth}, {403, 1, embed.ErrAuth}, {404, 1, embed.ErrAnswer}, {302, 1, embed.ErrAnswer}, {400, 2, embed.ErrAnswer}, // 400: is it the text?
 		{429, 4, embed.ErrLimited}, {500, 4, embed.ErrUnreachable}, {503, 4, embed.ErrUnreachable},
 	} {
 		f := newFake(t, func(w http.ResponseWriter, a asked) {
