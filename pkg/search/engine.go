@@ -70,28 +70,36 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 
 type openFunc func(context.Context, roots.Root, index.Options) (*index.Index, error)
 
+// openIndexes replaces the indexes; when one cannot be opened, those that were there stay.
 func (e *Engine) openIndexes(ctx context.Context, open openFunc) error {
-	e.closeIndexes()
 	start := time.Now()
 	defer func() { e.opened, e.cost = time.Now(), time.Since(start) }()
 	o := index.Options{Dir: IndexDir(e.config.Home), NoRefresh: e.config.NoRefresh, Wait: 10 * time.Second}
 	if e.config.Embedder != nil {
 		o.Embedder = documents{e.config.Embedder}
 	}
+	var set index.Set
 	for _, r := range e.config.Roots {
 		x, err := open(ctx, r, o)
 		if err != nil {
+			closeAll(set)
 			return fmt.Errorf("open the index of %q: %w", r.Dir, err)
 		}
-		e.set = append(e.set, x)
+		set = append(set, x)
 	}
+	e.closeIndexes()
+	e.set = set
 	return nil
 }
 
-func (e *Engine) closeIndexes() {
-	for _, x := range e.set {
+func closeAll(set index.Set) {
+	for _, x := range set {
 		x.Close()
 	}
+}
+
+func (e *Engine) closeIndexes() {
+	closeAll(e.set)
 	e.set = nil
 }
 
@@ -114,7 +122,7 @@ func (e *Engine) Warnings() (out []string) {
 	for _, x := range e.set {
 		out = append(out, x.Warnings()...)
 	}
-	return out
+	return append(out, e.told()...)
 }
 
 // State is the worst state of all indexes.
@@ -134,12 +142,15 @@ func (e *Engine) State() index.State {
 // A program that lives long sees what changes on disk: when the last look is long ago beside what a look costs, the
 // indexes are compared with the disk again.
 func (e *Engine) Search(ctx context.Context, r Request) (Result, error) {
+	var news []string
 	if time.Since(e.opened) > max(time.Second, 20*e.cost) {
 		if err := e.openIndexes(ctx, index.Open); err != nil {
 			return Result{}, err
 		}
+		news = e.Warnings()
 	}
 	res, err := e.search(ctx, r)
+	res.Warnings = append(news, res.Warnings...)
 	if errors.Is(err, index.ErrDamaged) {
 		if err := e.openIndexes(ctx, index.Rebuild); err != nil {
 			return Result{}, err
@@ -164,6 +175,7 @@ func (e *Engine) search(ctx context.Context, r Request) (Result, error) {
 		if q.vector, warning = e.vectorOf(ctx, r.Query); warning != "" {
 			res.Warnings = append(res.Warnings, warning)
 		}
+		res.Warnings = append(res.Warnings, e.told()...)
 	}
 	found, unusable, err := e.candidates(r, q)
 	if err != nil {

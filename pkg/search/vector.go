@@ -40,6 +40,7 @@ func (e *Engine) vectorOf(ctx context.Context, query string) (vector []float32, 
 	if e.config.Embedder == nil || !e.set.Embedded() || time.Now().Before(e.resting) {
 		return nil, ""
 	}
+	parent := ctx
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	model := e.config.Queries
@@ -51,7 +52,33 @@ func (e *Engine) vectorOf(ctx context.Context, query string) (vector []float32, 
 		e.resting = time.Now().Add(restAfter)
 		return nil, fmt.Sprintf("searched without vectors: %v", err)
 	}
-	return vectors[0], ""
+	vector = vectors[0]
+	if vector != nil && !e.set.Fits(len(vector)) {
+		return e.otherWidth(parent, vector)
+	}
+	return vector, ""
+}
+
+// otherWidth opens the indexes again after the model has answered with another width than that of the skills' vectors,
+// which makes them anew: the endpoint serves another model under the same name.
+func (e *Engine) otherWidth(ctx context.Context, vector []float32) ([]float32, string) {
+	if err := e.openIndexes(ctx, index.Open); err != nil {
+		return nil, fmt.Sprintf("searched without vectors: %v", err)
+	}
+	if !e.set.Fits(len(vector)) {
+		return nil, fmt.Sprintf("searched without vectors: those of the skills are not %d numbers wide like that of the query", len(vector))
+	}
+	return vector, fmt.Sprintf("%s gives vectors of %d numbers now: those of the skills were made anew", e.config.Embedder.Model(), len(vector))
+}
+
+// told returns what the embedder has to say since it was last asked.
+func (e *Engine) told() []string {
+	for _, m := range []embed.Embedder{e.config.Queries, e.config.Embedder} {
+		if w, ok := m.(interface{ Warnings() []string }); ok {
+			return w.Warnings()
+		}
+	}
+	return nil
 }
 
 // near returns the skills nearest to the query's vector.
