@@ -187,7 +187,8 @@ func (s *Server) indexAll(ctx context.Context, labels []uint32) error {
 	return ctx.Err()
 }
 
-// mendIndex makes the index anew because of damage that a search found, unless somebody else did since the search began.
+// mendIndex makes the index anew because of damage that a search found, unless somebody else did since the
+// search began.
 func (s *Server) mendIndex(ctx context.Context, seen uint32, damage error) error {
 	s.following.Lock()
 	defer s.following.Unlock()
