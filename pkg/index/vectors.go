@@ -103,6 +103,7 @@ func (x *Index) cover(ctx context.Context, e Embedder) error {
 		reason, _ := os.ReadFile(path + failedSuffix)
 		return fmt.Errorf("embedding failed less than a minute ago: %s", reason)
 	}
+	other := x.otherModel(path)
 	changed, dead := x.added, x.dropped
 	if done = readNumber(covers); done == 0 || done != x.before {
 		if changed, dead, err = x.difference(path, e); err != nil {
@@ -118,7 +119,19 @@ func (x *Index) cover(ctx context.Context, e Embedder) error {
 	if err := x.bury(path, e, dead); err != nil {
 		return err
 	}
+	if other {
+		x.warnings = append(x.warnings, fmt.Sprintf("another embedding model than before: the skills of %q now have vectors of %s too", x.root.Dir, e.Model()))
+	}
 	return atomicfile.Write(covers, []byte(strconv.Itoa(x.Generation())+"\n"), 0o600, atomicfile.NoSync())
+}
+
+// otherModel reports whether there is no matrix at path yet, but one of another model.
+func (x *Index) otherModel(path string) bool {
+	if _, err := os.Stat(path); err == nil {
+		return false
+	}
+	others, _ := filepath.Glob(filepath.Join(x.dir, "vectors-*.osv"))
+	return len(others) > 0
 }
 
 func readNumber(path string) int {

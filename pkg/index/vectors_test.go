@@ -119,8 +119,12 @@ func TestVectorsOfTwoModels(t *testing.T) {
 	write(t, root, "a", "one", "aaaa", "")
 	settle()
 	first, second := &letters{model: "first"}, &letters{model: "second"}
-	openWith(t, root, dir, first)
-	openWith(t, root, dir, second)
+	if w := openWith(t, root, dir, first).Warnings(); len(w) > 0 {
+		t.Errorf("the first model: got warnings %q", w)
+	}
+	if w := openWith(t, root, dir, second).Warnings(); len(w) != 1 || !strings.Contains(w[0], "second") {
+		t.Errorf("the second model: got warnings %q", w)
+	}
 	write(t, root, "b", "two", "bbbb", "")
 	settle()
 	openWith(t, root, dir, second)
