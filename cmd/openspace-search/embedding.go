@@ -34,7 +34,7 @@ func (o *options) embedders(env *cli.Env, to *search.Config) error {
 		return nil
 	case *o.embedding == openaiEmbedding && !found:
 		return wire.Errorf(wire.Usage, "--embedding openai needs an endpoint").
-			WithHint("set EMBEDDING_BASE_URL or EMBEDDING_API_KEY, OPENROUTER_API_KEY or OPENAI_API_KEY in the environment")
+			WithHint("set EMBEDDING_BASE_URL or EMBEDDING_API_KEY, OPENROUTER_API_KEY, OPENAI_API_KEY or OPENAI_BASE_URL in the environment")
 	case *o.embedding == builtinEmbedding, !found:
 		model, err := embed.Builtin()
 		to.Embedder = model
@@ -67,7 +67,7 @@ func endpoint(environ []string, others bool) (c openai.Config, found bool) {
 		c.BaseURL, c.Key = cmp.Or(get("EMBEDDING_BASE_URL"), openaiBase), get("EMBEDDING_API_KEY")
 	case others && get("OPENROUTER_API_KEY") != "":
 		c.BaseURL, c.Key, c.Model = openrouterBase, get("OPENROUTER_API_KEY"), "openai/"+c.Model
-	case others && get("OPENAI_API_KEY") != "":
+	case others && (get("OPENAI_API_KEY") != "" || get("OPENAI_BASE_URL") != ""): // a server of one's own needs no key
 		c.BaseURL, c.Key = cmp.Or(get("OPENAI_BASE_URL"), openaiBase), get("OPENAI_API_KEY")
 	default:
 		return c, false
