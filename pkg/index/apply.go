@@ -30,6 +30,9 @@ func (x *Index) apply(ctx context.Context, c *change) error {
 			x.dropped = append(x.dropped, binary.LittleEndian.Uint64(x.segments[r.Segment].docs[r.Doc*docSize+80:]))
 		}
 	}
+	if c.whole {
+		x.uncover()
+	}
 	next, err := x.prepare(ctx, c)
 	if err != nil {
 		return err

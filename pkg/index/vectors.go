@@ -125,13 +125,30 @@ func (x *Index) cover(ctx context.Context, e Embedder) error {
 	return atomicfile.Write(covers, []byte(strconv.Itoa(x.Generation())+"\n"), 0o600, atomicfile.NoSync())
 }
 
+// uncover forgets which generations the matrices cover, because generations are about to be counted anew.
+func (x *Index) uncover() {
+	for _, f := range x.vectorFiles(".covers") {
+		os.Remove(f) // at worst the file stays where nothing can be written either
+	}
+}
+
 // otherModel reports whether there is no matrix at path yet, but one of another model.
 func (x *Index) otherModel(path string) bool {
 	if _, err := os.Stat(path); err == nil {
 		return false
 	}
-	others, _ := filepath.Glob(filepath.Join(x.dir, "vectors-*.osv"))
-	return len(others) > 0
+	return len(x.vectorFiles(".osv")) > 0
+}
+
+// vectorFiles returns the files of all models that end in suffix.
+func (x *Index) vectorFiles(suffix string) (files []string) {
+	entries, _ := os.ReadDir(x.dir)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "vectors-") && strings.HasSuffix(e.Name(), suffix) {
+			files = append(files, filepath.Join(x.dir, e.Name()))
+		}
+	}
+	return files
 }
 
 func readNumber(path string) int {

@@ -270,3 +270,22 @@ func (e *givesUp) Embed(ctx context.Context, _ []index.Document) ([][]float32, e
 	e.cancel()
 	return nil, ctx.Err()
 }
+
+// An index that is built anew counts its generations anew, which says nothing about vectors.
+func TestVectorsAfterRebuild(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	write(t, root, "a", "one", "aaaa", "")
+	settle()
+	e := &letters{model: "letters"}
+	openWith(t, root, dir, e)
+	manifests, _ := filepath.Glob(filepath.Join(dir, "*", "MANIFEST"))
+	if len(manifests) != 1 {
+		t.Fatalf("got manifests %q", manifests)
+	}
+	os.Remove(manifests[0])
+	write(t, root, "b", "two", "bbbb", "")
+	settle()
+	if got := near(t, openWith(t, root, dir, e), "bb"); got != "two one" || e.calls != 2 {
+		t.Errorf("got %q, %d embedded", got, e.calls)
+	}
+}
