@@ -32,6 +32,8 @@ var below = map[string][]string{
 	"pkg/search":     {"skill", "store", "roots", "index", "embed", "safety", "wire", "lexical"},
 	"pkg/registry":   {"api", "journal", "skill", "index", "lexical", "safety", "atomicfile", "jsonl", "wire"},
 	"pkg/pipe":       {"jsonl", "wire"},
+	"pkg/llm":        {"jsonl"},
+	"pkg/tools":      {"wire", "atomicfile"},
 	"pkg/cli":        {"jsonl", "wire", "settings"},
 	"cmd":            {},
 
