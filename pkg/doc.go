@@ -6,7 +6,8 @@ Arrows go down only: a package may import those of lower levels that its row nam
 
 	level 0  jsonl       lines in and out: cap, line numbers, flush rule
 	         atomicfile  crash-safe replacement of files, advisory locks
-	         skill       the SKILL.md format: reading, editing, validation, which files belong to a skill
+	         ignore      ignore files: what a .gitignore leaves out
+	         skill       the SKILL.md format: reading, editing, validation, which files belong to a skill  ← ignore
 	         lexical     words, stems and the arithmetic of BM25F
 	         vec         unit vectors in a mapped file, the nearest of them
 	level 1  api         what a registry and its clients agree on       ← skill
@@ -26,7 +27,7 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         registry    the server of a skill community ← api, journal, skill, index, lexical, safety, atomicfile, jsonl
 	         pipe        other commands of the suite as children: lines in, records out  ← jsonl, wire
 	         transfer    skill folder, archive, registry ← skill, store, safety, cloud, api, wire, atomicfile
-	         tools       what an agent can do: shell, files, web, skills  ← wire, atomicfile
+	         tools       what an agent can do: shell, files, web, skills  ← policy, sandbox, wire, atomicfile, ignore
 	level 3  cli         the process boundary of all commands           ← jsonl, wire, settings
 
 Commands stand in cmd/<name> and may import cli and everything below it.

@@ -15,7 +15,8 @@ var below = map[string][]string{
 	"pkg":            {},
 	"pkg/jsonl":      {},
 	"pkg/atomicfile": {},
-	"pkg/skill":      {},
+	"pkg/ignore":     {},
+	"pkg/skill":      {"ignore"},
 	"pkg/lexical":    {},
 	"pkg/vec":        {},
 	"pkg/embed":      {"lexical", "vec", "atomicfile"},
@@ -33,7 +34,7 @@ var below = map[string][]string{
 	"pkg/registry":   {"api", "journal", "skill", "index", "lexical", "safety", "atomicfile", "jsonl", "wire"},
 	"pkg/pipe":       {"jsonl", "wire"},
 	"pkg/llm":        {"jsonl"},
-	"pkg/tools":      {"wire", "atomicfile"},
+	"pkg/tools":      {"policy", "sandbox", "wire", "atomicfile", "ignore"},
 	"pkg/cli":        {"jsonl", "wire", "settings"},
 	"cmd":            {},
 
