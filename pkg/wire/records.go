@@ -38,6 +38,7 @@ type Query struct {
 	Query  string `json:"query"`            // the text to look for
 	Limit  int    `json:"limit,omitempty"`  // absent: the command's
 	Source string `json:"source,omitempty"` // local, cloud or all; absent: the command's
+	Done   bool   `json:"done,omitempty"`   // a result record is to follow the last hit, for a reader that waits for it
 }
 
 // Hit is one skill found for a query, best first.

@@ -31,7 +31,7 @@ func examples() []wire.Record {
 	}, "/skills/pdf-forms")
 	problem.ID = "1"
 	return []wire.Record{
-		wire.Query{ID: "1", Query: "fill a pdf form", Limit: 5, Source: "local"},
+		wire.Query{ID: "1", Query: "fill a pdf form", Limit: 5, Source: "local", Done: true},
 		wire.Hit{
 			ID: "1", Rank: 1, SkillID: "pdf-forms__imp_0f3a9c21", SkillDir: "/skills/pdf-forms", Name: "pdf-forms",
 			Description: "Fill in PDF forms.", Source: "openspace-local", Score: 0.9127, Path: "/skills/pdf-forms/SKILL.md",
