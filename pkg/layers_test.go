@@ -39,6 +39,7 @@ var below = map[string][]string{
 	"cmd":            {},
 
 	"pkg/registry/registrytest": {"registry"}, // what storages must do
+	"pkg/llm/llmtest":           {},           // a scripted model over HTTP
 	"pkg/embed/openai":          {"embed"},    // an endpoint as an embedder
 	"pkg/embed/embedtest":       {"embed"},    // what embedders must do
 }
@@ -55,6 +56,7 @@ var only = map[string]string{
 	"github.com/kljensen/snowball":            "pkg/lexical",
 	"github.com/viterin/vek":                  "pkg/vec",
 	"go.yaml.in/yaml/v3":                      "pkg/skill",
+	"github.com/openai/openai-go/v3":          "pkg/llm",
 	"github.com/cpuguy83/go-md2man/v2/md2man": "scripts/gen",
 }
 
