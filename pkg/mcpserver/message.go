@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -159,12 +158,9 @@ func (m *message) modern() bool {
 	return mcp.IsModernProtocol(version)
 }
 
-// forLibrary writes the message anew, with an id of ours.
-func (m *message) forLibrary(id uint64) json.RawMessage {
-	out := map[string]json.RawMessage{"jsonrpc": json.RawMessage(`"2.0"`), "method": encode(m.method)}
-	if m.kind == request {
-		out["id"] = json.RawMessage(strconv.FormatUint(id, 10))
-	}
+// forLibrary writes a request anew, with another id: the library would round a large one, and hosts may use the same.
+func (m *message) forLibrary(id json.RawMessage) json.RawMessage {
+	out := map[string]json.RawMessage{"jsonrpc": json.RawMessage(`"2.0"`), "method": encode(m.method), "id": id}
 	if m.params != nil {
 		out["params"] = encode(m.params)
 	}

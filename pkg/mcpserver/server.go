@@ -1,10 +1,13 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,6 +31,9 @@ type Options struct {
 	Version string   // told to hosts
 	Tools   []string // names of the tools that are offered; empty: DefaultTools
 	Tasks   int      // tasks at once; 0: 16
+
+	// Beat is how often a host that wants to hear of progress hears something; 0: 4 s, as some give up after a silence of 10 s.
+	Beat time.Duration
 
 	// Find returns the path of a command of the suite.
 	Find    func(name string) (string, error)
@@ -57,9 +63,7 @@ func New(o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
 	}
-	if o.Tasks == 0 {
-		o.Tasks = 16
-	}
+	o.Tasks, o.Beat = cmp.Or(o.Tasks, 16), cmp.Or(o.Beat, 4*time.Second)
 	s := &Server{o: o, slots: make(chan struct{}, maxCalls)}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.runs = &runner{s}
@@ -136,10 +140,12 @@ func (s *Server) answer(ctx context.Context, ses *session, m message, emit func(
 		}
 	}()
 	ctx = s.lib.WithContext(context.WithValue(ctx, callKey{}, c), ses)
+	id := json.RawMessage(strconv.FormatUint(s.ids.Add(1), 10))
 	if m.method == string(mcp.MethodSubscriptionsListen) {
+		id = m.id // it stands in what the library says
 		defer ses.forward(emit)()
 	}
-	res := s.lib.HandleMessage(ctx, m.forLibrary(s.ids.Add(1)))
+	res := s.lib.HandleMessage(ctx, m.forLibrary(id))
 	if ctx.Err() != nil {
 		return nil // the host has taken it back, or is gone
 	}

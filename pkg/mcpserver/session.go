@@ -57,6 +57,9 @@ func (s *session) forward(emit func([]byte)) (stop func()) {
 			case n := <-s.queue:
 				emit(encode(n))
 			case <-done:
+				for len(s.queue) > 0 {
+					emit(encode(<-s.queue))
+				}
 				return
 			}
 		}
@@ -178,11 +181,11 @@ func (c *call) log(level mcp.LoggingLevel, logger, text string) {
 }
 
 // beats tells the host every now and then that the call is still worked on, until the function that it returns is called.
-func (c *call) beats(message string) (stop func()) {
+func (c *call) beats(every time.Duration, message string) (stop func()) {
 	done := make(chan struct{})
 	c.progress(message)
 	go func() {
-		tick := time.NewTicker(beat)
+		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
 			select {

@@ -13,12 +13,8 @@ import (
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
-const (
-	// beat is how often a host that wants to hear of progress hears something: some give up after a silence of 10 s.
-	beat = 4 * time.Second
-	// kept is how many tasks that have ended are remembered, for task_result.
-	kept = 200
-)
+// kept is how many tasks that have ended are remembered, for task_result.
+const kept = 200
 
 // tasks are the tasks of a server. Each is a process of its own.
 type tasks struct {
@@ -195,7 +191,7 @@ func (r *taskRun) outcome() (any, error) {
 // ends the task.
 func (t *tasks) follow(ctx context.Context, r *taskRun) (any, error) {
 	c := callOf(ctx)
-	tick := time.NewTicker(beat)
+	tick := time.NewTicker(t.runs.s.o.Beat)
 	defer tick.Stop()
 	c.progress("started " + r.id)
 	for {

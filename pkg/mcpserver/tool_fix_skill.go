@@ -50,7 +50,7 @@ type fixRequest struct {
 
 func (s *Server) runFix(ctx context.Context, a args) (any, error) {
 	c := callOf(ctx)
-	defer c.beats("mending the skill")()
+	defer c.beats(s.o.Beat, "mending the skill")()
 	var made *evolved
 	in := fixRequest{Type: wire.TypeSkill, ID: "1", SkillDir: s.runs.abs(a.text("skill_dir")), Direction: a.text("direction")}
 	err := s.runs.once(ctx, "openspace-fix-skill", []string{"--jsonl", "-"}, in, func(rec pipe.Record) {
