@@ -35,6 +35,8 @@ var below = map[string][]string{
 	"pkg/pipe":       {"jsonl", "wire"},
 	"pkg/llm":        {"jsonl"},
 	"pkg/tools":      {"policy", "sandbox", "wire", "atomicfile", "ignore"},
+	"pkg/recording":  {"jsonl", "atomicfile"},
+	"pkg/agent":      {"llm", "tools", "recording", "wire"},
 	"pkg/cli":        {"jsonl", "wire", "settings"},
 	"cmd":            {},
 
