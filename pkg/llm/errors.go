@@ -53,9 +53,12 @@ var codes = map[Kind]string{
 // canceled when the context ended, version for a replay of another format, corrupt for one that is damaged, else internal.
 func Code(err error) string {
 	var e *Error
+	var r *ReplayError
 	switch {
 	case errors.As(err, &e):
 		return codes[e.Kind]
+	case errors.As(err, &r):
+		return r.Code
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return "canceled"
 	}
