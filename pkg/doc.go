@@ -25,6 +25,8 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         llm         chat models at OpenAI-compatible endpoints, recording and replay  ← jsonl
 	         recording   what happened in a task, as files              ← jsonl, atomicfile
 	                     (llmtest: a scripted model over HTTP)
+	         policy      what a model may do: commands, files, addresses
+	         sandbox     commands that can change only what they were given
 	level 2  search      candidates to one ranked list  ← lexical, skill, store, roots, index, embed, safety, wire
 	         registry    the server of a skill community ← api, journal, skill, index, lexical, safety, atomicfile, jsonl
 	         pipe        other commands of the suite as children: lines in, records out  ← jsonl, wire

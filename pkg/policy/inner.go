@@ -171,6 +171,9 @@ func (j *judge) shell(c cmd) {
 		if !args[0].known || len(option) < 2 || option[0] != '-' && option[0] != '+' {
 			break
 		}
+		if text { // an option after -c, or what is run
+			j.note(j.script(option))
+		}
 		args = args[1:]
 		if option == "--" {
 			break

@@ -90,7 +90,7 @@ var wraps = []struct {
 	{"find", func(q, _ string) string { return "find . -name x -exec sh -c " + q + " \\;" }},
 	{"nohup", func(q, _ string) string { return "nohup time bash -c " + q + " &" }},
 	{"here-string", func(q, _ string) string { return "bash <<<" + q }},
-	{"variable", func(q, _ string) string { return "v=" + q + "; eval \"$v\"" }},
+	{"variable", func(q, _ string) string { return "held_=" + q + "; eval \"$held_\"" }},
 	{"function", func(_, s string) string { return "f() {\n" + s + "\n}; f" }},
 	{"twice", func(q, _ string) string { return "sh -c \"eval \"" + q }},
 }
