@@ -23,12 +23,16 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         index       the search index on disk                       ← lexical, atomicfile, roots, skill, vec
 	         cloud       the HTTP client of a skill registry            ← api, skill, wire
 	         llm         chat models at OpenAI-compatible endpoints, recording and replay  ← jsonl
+	         recording   what happened in a task, as files              ← jsonl, atomicfile
 	                     (llmtest: a scripted model over HTTP)
+	         policy      what a model may do: commands, files, addresses
+	         sandbox     commands that can change only what they were given
 	level 2  search      candidates to one ranked list  ← lexical, skill, store, roots, index, embed, safety, wire
 	         registry    the server of a skill community ← api, journal, skill, index, lexical, safety, atomicfile, jsonl
 	         pipe        other commands of the suite as children: lines in, records out  ← jsonl, wire
 	         transfer    skill folder, archive, registry ← skill, store, safety, cloud, api, wire, atomicfile
 	         tools       what an agent can do: shell, files, web, skills  ← policy, sandbox, wire, atomicfile, ignore
+	         agent       the loop in which a model works with tools      ← llm, tools, recording, wire
 	level 3  cli         the process boundary of all commands           ← jsonl, wire, settings
 
 Commands stand in cmd/<name> and may import cli and everything below it.

@@ -34,7 +34,11 @@ var below = map[string][]string{
 	"pkg/registry":   {"api", "journal", "skill", "index", "lexical", "safety", "atomicfile", "jsonl", "wire"},
 	"pkg/pipe":       {"jsonl", "wire"},
 	"pkg/llm":        {"jsonl"},
+	"pkg/policy":     {},
+	"pkg/sandbox":    {},
 	"pkg/tools":      {"policy", "sandbox", "wire", "atomicfile", "ignore"},
+	"pkg/recording":  {"jsonl", "atomicfile"},
+	"pkg/agent":      {"llm", "tools", "recording", "wire"},
 	"pkg/cli":        {"jsonl", "wire", "settings"},
 	"cmd":            {},
 
@@ -58,6 +62,10 @@ var only = map[string]string{
 	"go.yaml.in/yaml/v3":                      "pkg/skill",
 	"github.com/openai/openai-go/v3":          "pkg/llm",
 	"github.com/cpuguy83/go-md2man/v2/md2man": "scripts/gen",
+
+	"mvdan.cc/sh/v3/syntax":                        "pkg/policy",
+	"mvdan.cc/sh/v3/expand":                        "pkg/policy",
+	"github.com/landlock-lsm/go-landlock/landlock": "pkg/sandbox",
 }
 
 type listed struct {

@@ -120,6 +120,7 @@ func (s *sender) whole() {
 	if cut := s.step.Fault.CutAfter; cut != nil {
 		s.w.Header().Set("Content-Length", fmt.Sprint(len(text)))
 		s.body(0, text[:len(text)/2])
+		http.NewResponseController(s.w).Flush()
 		panic(http.ErrAbortHandler)
 	}
 	s.body(0, text)
