@@ -275,7 +275,9 @@ func TestFixSkill(t *testing.T) {
 // A command of the suite that is not there is told by name.
 func TestMissingCommand(t *testing.T) {
 	s := serverFor(t, func(o *mcpserver.Options) {
-		o.Find = func(name string) (string, error) { return "", wire.Errorf(wire.NotFound, "command %s is not there", name) }
+		o.Find = func(name string) (string, error) {
+			return "", wire.Errorf(wire.NotFound, "command %s is not there", name)
+		}
 	})
 	h := connect(t, s)
 	for _, call := range [][2]string{{"search_skills", `{"query":"x"}`}, {"execute_task", `{"task":"x"}`}, {"upload_skill", `{"skill_dir":"/a"}`}} {
