@@ -33,7 +33,9 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         transfer    skill folder, archive, registry ← skill, store, safety, cloud, api, wire, atomicfile
 	         tools       what an agent can do: shell, files, web, skills  ← policy, sandbox, wire, atomicfile, ignore
 	         agent       the loop in which a model works with tools      ← llm, tools, recording, wire
-	level 3  cli         the process boundary of all commands           ← jsonl, wire, settings
+	         hosts       host agents set up for the suite ← settings, atomicfile
+	level 3  mcpserver   the suite's tools over the Model Context Protocol  ← pipe, wire, settings, jsonl
+	         cli         the process boundary of all commands           ← jsonl, wire, settings
 
 Commands stand in cmd/<name> and may import cli and everything below it.
 */

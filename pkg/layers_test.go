@@ -39,6 +39,8 @@ var below = map[string][]string{
 	"pkg/tools":      {"policy", "sandbox", "wire", "atomicfile", "ignore"},
 	"pkg/recording":  {"jsonl", "atomicfile"},
 	"pkg/agent":      {"llm", "tools", "recording", "wire"},
+	"pkg/hosts":      {"settings", "atomicfile"},
+	"pkg/mcpserver":  {"pipe", "wire", "settings", "jsonl"},
 	"pkg/cli":        {"jsonl", "wire", "settings"},
 	"cmd":            {},
 
@@ -60,6 +62,7 @@ var only = map[string]string{
 	"github.com/kljensen/snowball":            "pkg/lexical",
 	"github.com/viterin/vek":                  "pkg/vec",
 	"go.yaml.in/yaml/v3":                      "pkg/skill",
+	"github.com/mark3labs/mcp-go/server":      "pkg/mcpserver",
 	"github.com/openai/openai-go/v3":          "pkg/llm",
 	"github.com/cpuguy83/go-md2man/v2/md2man": "scripts/gen",
 

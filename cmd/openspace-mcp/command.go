@@ -40,7 +40,7 @@ func command(manual string) *cli.Command {
 	return &cli.Command{
 		Name: "openspace-mcp", Short: "offer the suite to agents over the Model Context Protocol", Manual: manual,
 		Flags: o.flags, Run: o.run, Signals: true,
-		Verbs: []*cli.Command{toolsVerb()},
+		Verbs: []*cli.Command{installVerb(), uninstallVerb(), toolsVerb()},
 	}
 }
 

@@ -4,7 +4,8 @@ Command openspace-mcp offers the suite to agents over the Model Context Protocol
 Usage:
 
 	openspace-mcp [flags]
-	openspace-mcp install|uninstall|status|tools [flags]
+	openspace-mcp install|uninstall --host NAME [flags]
+	openspace-mcp tools [flags]
 
 A host (Claude Code, Codex, Cursor, …) starts it and gets four tools: execute_task does a whole task, search_skills finds skills,
 fix_skill mends one, upload_skill publishes one. "openspace-mcp install --host NAME" sets a host up; docs/hosts.md tells how to do it by hand.
