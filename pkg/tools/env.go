@@ -88,7 +88,7 @@ func (e *Env) home() string {
 // Builtin returns the tools of the suite that work in an environment: those of the shell and of files, and fetch_url.
 func Builtin(e *Env) []Tool {
 	e.ready()
-	return []Tool{readFile(e), writeFile(e), editFile(e), listDir(e)}
+	return []Tool{readFile(e), writeFile(e), editFile(e), listDir(e), searchFiles(e)}
 }
 
 // NewSet puts the built-in tools and others together, with the mask and the bound of this environment for all of them.
