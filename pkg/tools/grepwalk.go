@@ -108,9 +108,9 @@ func (g *grep) show(shown, text string, found []int) {
 		byNumber[l.number] = l.text
 	}
 	g.add(oneLine(shown)+"\n", 0)
-	last := 0
+	last, total := 0, len(lines(text))
 	for i, n := range found[:most] {
-		next := n + g.args.Context
+		next := min(n+g.args.Context, total)
 		if i+1 < most {
 			next = min(next, found[i+1]-1)
 		}
