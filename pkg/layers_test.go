@@ -39,6 +39,7 @@ var below = map[string][]string{
 	"pkg/tools":      {"policy", "sandbox", "wire", "atomicfile", "ignore"},
 	"pkg/recording":  {"jsonl", "atomicfile"},
 	"pkg/agent":      {"llm", "tools", "recording", "wire"},
+	"pkg/task":       {"agent", "llm", "pipe", "policy", "recording", "safety", "sandbox", "skill", "store", "tools", "wire"},
 	"pkg/cli":        {"jsonl", "wire", "settings"},
 	"cmd":            {},
 
