@@ -76,12 +76,13 @@ func (a ModelAccount) check() error {
 // Model finds the account for a model; "" is the one that the settings name. The key comes from the suite's own settings, else from the
 // variables of the model's provider, else from a host agent; docs/models.md has the order. The error says what to set, or that key and
 // address do not go together; no key may be sent then.
-func (s *Settings) Model(name string) (ModelAccount, error) {
+func (s *Settings) Model(name string) (a ModelAccount, err error) {
 	own, err := s.ownModel()
 	if err != nil {
-		return ModelAccount{}, err
+		return a, err
 	}
-	a := ModelAccount{Model: s.askedModel(cmp.Or(name, own.model))}
+	a = ModelAccount{Model: s.askedModel(cmp.Or(name, own.model))}
+	defer func() { a.Base.Name, a.Key.Name, a.Model.Name = "model_api_base", "model_api_key", "model" }()
 	switch {
 	case strings.HasPrefix(a.Model.Value, "ollama/"):
 		s.ollama(&a, own)
@@ -96,7 +97,6 @@ func (s *Settings) Model(name string) (ModelAccount, error) {
 	a.Headers, a.headers = own.overHeaders(a)
 	a.Config = overlaid(a.Config, own.config)
 	a.notes = append(a.notes, own.notes...)
-	a.Base.Name, a.Key.Name, a.Model.Name = "model_api_base", "model_api_key", "model"
 	a.Base.Value, a.Key.Value = strings.TrimRight(strings.TrimSpace(a.Base.Value), "/"), strings.TrimSpace(a.Key.Value)
 	return a, a.check()
 }
