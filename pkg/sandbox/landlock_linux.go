@@ -12,7 +12,7 @@ import (
 
 // system are the places of programs, libraries and their data, which every command may read.
 var system = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/gnu", "/snap",
-	"/etc", "/proc", "/sys", "/run", "/var/lib/texmf", "/var/lib/dpkg", "/var/lib/ghostscript", "/var/cache/fontconfig"}
+	"/etc", "/proc", "/sys", "/run/current-system", "/var/lib/texmf", "/var/lib/dpkg", "/var/lib/ghostscript", "/var/cache/fontconfig"}
 
 // devices may be read and written by everybody.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
@@ -68,7 +68,7 @@ func (l *launcher) rules(private bool) []landlock.Rule {
 	for _, path := range write {
 		rules = append(rules, rule(path, true)...)
 	}
-	for _, path := range append(systemPaths(private), l.order.Read...) {
+	for _, path := range append(systemPaths(), l.order.Read...) {
 		rules = append(rules, rule(path, false)...)
 	}
 	return rules
@@ -91,15 +91,13 @@ func rule(path string, write bool) []landlock.Rule {
 }
 
 // systemPaths returns what everybody may read. Of /etc root may read as much as others do: no password hashes, no
-// keys of hosts. /run is the system's when mounts are not private, and then stays closed but for the name servers.
-func systemPaths(private bool) []string {
-	var paths []string
+// keys of hosts. In /run the name servers may stand.
+func systemPaths() []string {
+	paths := []string{"/run/systemd/resolve", "/run/resolvconf"}
 	for _, path := range system {
 		switch {
 		case path == "/etc" && os.Getuid() == 0:
 			paths = append(paths, readable(path, 3)...)
-		case path == "/run" && !private:
-			paths = append(paths, "/run/systemd/resolve", "/run/resolvconf")
 		default:
 			paths = append(paths, path)
 		}
