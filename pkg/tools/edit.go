@@ -161,13 +161,13 @@ func (e *Env) editReport(name string, done edited) string {
 	for _, p := range done.places[:min(most, len(done.places))] {
 		first := 1 + strings.Count(done.body[:p.from], "\n")
 		last := first + strings.Count(done.body[p.from:p.to], "\n")
-		b.WriteString("\n" + show1(all, first-1, last+1))
+		b.WriteString("\n" + someLines(all, first-1, last+1))
 	}
 	return b.String()
 }
 
-// show1 prints lines with their numbers; of many the first and the last.
-func show1(all []line, first, last int) string {
+// someLines prints lines with their numbers; of many the first and the last.
+func someLines(all []line, first, last int) string {
 	const most = 12
 	var picked []line
 	for _, l := range all {
