@@ -52,7 +52,7 @@ func List(dir string) (found []*Saved, problems []error, err error) {
 		return nil, nil, fmt.Errorf("list recordings: %w", err)
 	}
 	for _, e := range entries {
-		if !e.IsDir() {
+		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
 		s, err := load(filepath.Join(dir, e.Name()))
