@@ -82,6 +82,28 @@ func (l *launcher) fill(base string, places []place) error {
 			return fmt.Errorf("show %s: %w", p.path, err)
 		}
 	}
+	return l.cover(base)
+}
+
+// cover puts something that nobody can open over what is closed.
+func (l *launcher) cover(base string) error {
+	file, dir := base+"/.closed", base+"/.closed.d"
+	if err := errors.Join(emptyFile(file), os.Chmod(file, 0), os.Mkdir(dir, 0)); err != nil {
+		return err
+	}
+	for _, path := range l.order.Closed {
+		over := file
+		info, err := os.Lstat(base + path)
+		if err == nil && info.IsDir() {
+			over = dir
+		}
+		if err == nil {
+			err = unix.Mount(over, base+path, "", unix.MS_BIND, "")
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("cover %s: %w", path, err)
+		}
+	}
 	return nil
 }
 
