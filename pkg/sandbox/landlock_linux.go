@@ -28,7 +28,7 @@ func (l *launcher) landlock(private bool) int {
 		return 0
 	}
 	full := landlock.V7
-	config := landlock.MustConfig(full.HandledAccessFS, full.Scoped).BestEffort() // the network stays open
+	config := landlock.Config{HandledAccessFS: full.HandledAccessFS, Scoped: full.Scoped}.BestEffort() // the network stays open
 	if err := restrict(config, l.rules(private)); err != nil {
 		l.note(err, "Landlock")
 		return 0
