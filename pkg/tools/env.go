@@ -49,7 +49,7 @@ type Limits struct {
 	Fetch     int64         // bytes of a web page; 5 MiB
 	FetchTime time.Duration // of getting it, from the name to the last byte; 30 seconds
 
-	Command sandbox.Limits // of the processes of a command
+	Command sandbox.Limits // of the processes of a command; 4 GiB of memory, 1,024 processes, files of 4 GiB; below 0: none
 }
 
 // filled returns the limits with the defaults put in.
