@@ -260,7 +260,7 @@ func TestCostlyScripts(t *testing.T) {
 	p := policy.Default(paths)
 	nest := func(open, end string, n int) string { return strings.Repeat(open, n) + " ls " + strings.Repeat(end, n) }
 	for name, script := range map[string]string{
-		"brackets": strings.Repeat("(", 100_000), "subshells": nest("(", ")", 2000), "substitutions": nest("$(", ")", 2000),
+		"brackets": strings.Repeat("(", 100_000), "subshells": nest("( ", " )", 2000), "substitutions": nest("$(", ")", 2000),
 		"functions": nest("f(){ ", "; }", 400), "loops": nest("for i in 1 2 3 4 5 6 7 8; do ", "; done", 100), "long": strings.Repeat("ls\n", 50_000),
 		"commands": strings.Repeat("ls\n", 10_000), "pipes": strings.Repeat("a|", 40_000) + "a", "lists": strings.Repeat("a&&", 40_000) + "a",
 		"scripts": nest("eval ", "", 2000),

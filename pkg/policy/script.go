@@ -16,7 +16,7 @@ const (
 	maxNested = 60        // commands within commands of a script
 	maxValue  = 8 << 10   // bytes of a variable that are kept
 	maxValues = 8         // of a loop that are looked at one by one
-	maxSteps  = 5_000    // statements that are looked at, with those of loops and functions again
+	maxSteps  = 5_000     // statements that are looked at, with those of loops and functions again
 )
 
 // Shell judges a shell script.
