@@ -34,6 +34,8 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         tools       what an agent can do: shell, files, web, skills  ← policy, sandbox, wire, atomicfile, ignore
 	         agent       the loop in which a model works with tools      ← llm, tools, recording, wire
 	         hosts       host agents set up for the suite ← settings, atomicfile
+	         task        one task from text to result: skills, workspace, phases  ← agent, llm, pipe, policy, recording, safety,
+	                                                                     sandbox, skill, store, tools, wire
 	level 3  mcpserver   the suite's tools over the Model Context Protocol  ← pipe, wire, settings, jsonl
 	         cli         the process boundary of all commands           ← jsonl, wire, settings
 

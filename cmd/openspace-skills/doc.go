@@ -21,19 +21,22 @@ file and $OPENSPACE_HOME/skills, in this order; docs/roots.md has the rules. Of 
 	gc                     what of the store nobody needs; --force removes it
 	dump                   the whole store as lines
 	index status|rebuild   the search index
+	recordings list        what tasks were done, newest first
+	recordings show ID…    one task: its summary, its steps, its answer; --conversation adds all that was said
+	recordings prune       remove recordings beyond --keep N or --older-than AGE; --dry-run shows them
 
 A word is taken as an id that the store knows, else as a skill folder, else as an id or a name below the skill roots. A name that several skills have is
 refused, with their ids. Without arguments, or with "-", the words come from stdin, one a line; records with skill_id or skill_dir (skills, hits, versions,
 results) work as well. Results come in the order of the input, and an input that fails has an error record in its place.
 
-On a terminal the results are tables and text, else one JSON object a line: skill, problem, result, finding, version, diff and setting records.
+On a terminal the results are tables and text, else one JSON object a line: skill, problem, result, finding, version, diff, setting and recording records.
 Problems with skills are part of their records, and are told on stderr too.
 
 # Files
 
 Only register, rollback and validate --fix write into skill folders: register the id file .skill_id, rollback the files of the version, validate
 --fix the SKILL.md. register and rollback write the store, $OPENSPACE_HOME/store; gc --force removes from it; index rebuild writes
-$OPENSPACE_HOME/index. The other commands write nothing at all.
+$OPENSPACE_HOME/index; recordings prune removes from $OPENSPACE_HOME/recordings. The other commands write nothing at all.
 
 # JSON format
 

@@ -25,6 +25,7 @@ const (
 func (r *run) work(ctx context.Context, m llm.Message) {
 	m.ToolCalls = distinct(m.ToolCalls)
 	t := r.talk.begin(m)
+	r.recordPending(m)
 	t.calls = r.execute(ctx, m.ToolCalls)
 	finish := r.finish(t.calls, m.Content)
 	var pictures []llm.Message
@@ -78,7 +79,17 @@ func (r *run) execute(ctx context.Context, calls []llm.ToolCall) []Execution {
 	return out
 }
 
-func (r *run) readOnly(c llm.ToolCall) bool { return r.specs[c.Name].ReadOnly }
+func (r *run) readOnly(c llm.ToolCall) bool {
+	s, _ := r.lookup(c.Name)
+	return s.ReadOnly
+}
+
+func (r *run) lookup(name string) (tools.Spec, bool) {
+	if r.o.Tools == nil {
+		return tools.Spec{}, false
+	}
+	return r.o.Tools.Lookup(name)
+}
 
 // beside runs calls at the same time, the first of which is the place-th of its reply.
 func (r *run) beside(ctx context.Context, calls []llm.ToolCall, out []Execution, place int) {
@@ -101,7 +112,7 @@ func (r *run) beside(ctx context.Context, calls []llm.ToolCall, out []Execution,
 // one runs a call, or says why it is not run.
 func (r *run) one(ctx context.Context, c llm.ToolCall, place int) Execution {
 	e := Execution{Iteration: r.out.Iterations, ID: c.ID, Tool: c.Name, Args: json.RawMessage(c.Arguments)}
-	if s, ok := r.specs[c.Name]; ok {
+	if s, ok := r.lookup(c.Name); ok {
 		e.Tool, e.Backend, e.Server = s.Name, s.Backend, s.Server
 	}
 	start := e
@@ -179,18 +190,29 @@ func (r *run) finished(f tools.Finish) {
 	}
 }
 
+// failure is the same failure of the same call.
+type failure struct {
+	times     int
+	iteration int // the last one
+}
+
 // repeated counts the same failures of the same call and tells the model when it goes in circles. Anything that worked and may have
 // changed something begins the count anew.
 func (r *run) repeated(e Execution) string {
 	if !e.Result.Failed() {
-		if s, ok := r.specs[e.Tool]; ok && !s.ReadOnly {
+		if s, ok := r.lookup(e.Tool); ok && !s.ReadOnly {
 			clear(r.failures)
 		}
 		return ""
 	}
 	key := e.Tool + "\x00" + compact(e.Args) + "\x00" + e.Result.Error
-	r.failures[key]++
-	n := r.failures[key]
+	f := r.failures[key]
+	if f.iteration != e.Iteration { // of equal calls in one reply the model has not seen any result
+		f.times++
+	}
+	f.iteration = e.Iteration
+	r.failures[key] = f
+	n := f.times
 	r.looping = r.looping || n >= maxSame
 	if n < hintSame {
 		return ""

@@ -12,13 +12,11 @@ import (
 
 	"github.com/openspace-dev/openspace/pkg/llm"
 	"github.com/openspace-dev/openspace/pkg/recording"
-	"github.com/openspace-dev/openspace/pkg/tools"
 )
 
 // run is the state of one run.
 type run struct {
 	o      Options
-	specs  map[string]tools.Spec // by name and alias
 	offer  []llm.ToolSpec
 	talk   *conversation
 	gauge  gauge
@@ -27,11 +25,11 @@ type run struct {
 	start  time.Time
 
 	emitting sync.Mutex
-	lastText string         // what the model said last
-	empty    int            // empty replies in a row
-	cut      int            // replies in a row that were cut
-	failures map[string]int // the same call with the same failure, since something last succeeded
-	looping  bool           // one of them is over its limit
+	lastText string             // what the model said last
+	empty    int                // empty replies in a row
+	cut      int                // replies in a row that were cut
+	failures map[string]failure // the same call with the same failure, since something last succeeded
+	looping  bool               // one of them is over its limit
 	grown    *recording.Compaction
 	noted    map[string]bool
 }
@@ -41,12 +39,9 @@ func newRun(o Options) *run {
 		o.Budget.Iterations = DefaultIterations
 	}
 	o.Name = cmp.Or(o.Name, "agent")
-	r := &run{o: o, start: time.Now(), specs: map[string]tools.Spec{}, failures: map[string]int{}, noted: map[string]bool{}}
+	r := &run{o: o, start: time.Now(), failures: map[string]failure{}, noted: map[string]bool{}}
 	if o.Tools != nil {
 		for _, s := range o.Tools.Specs() {
-			for _, name := range append([]string{s.Name}, s.Aliases...) {
-				r.specs[name] = s
-			}
 			r.offer = append(r.offer, llm.ToolSpec{Name: s.Name, Description: s.Description, Parameters: s.Parameters})
 		}
 	}

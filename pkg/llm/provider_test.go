@@ -16,7 +16,9 @@ import (
 // at makes a model believe that a test server is the host of base.
 func at(s *llmtest.Server, base, model string) func(*llm.Options) {
 	addr := strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), "/v1")
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "tcp", addr) }
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	}
 	return func(o *llm.Options) {
 		o.Base, o.Model = base, model
 		o.HTTP = &http.Client{Transport: &http.Transport{DialContext: dial}}

@@ -158,7 +158,10 @@ func (l *launcher) confine() error {
 	}
 	private := false
 	if o.Namespaces {
-		private = l.note(l.hide(), "private mounts")
+		private = l.note(l.view(), "private mounts")
+		if private {
+			l.note(l.freeze(), "read-only mounts")
+		}
 	} else {
 		l.note(errors.New("refused"), "namespaces")
 	}
@@ -195,6 +198,10 @@ func hold(err error) {
 	}
 }
 
+// leastMemory is the smallest limit that the kernel keeps: it holds for the launcher as well, which needs some of it.
+// The watcher keeps smaller ones.
+const leastMemory = 256 << 20
+
 // limit sets the limits that the kernel keeps.
 func (l *launcher) limit() error {
 	set := func(resource int, n int64) error {
@@ -210,7 +217,10 @@ func (l *launcher) limit() error {
 	}
 	limits := l.order.Limits
 	err := errors.Join(unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}),
-		set(unix.RLIMIT_FSIZE, limits.FileSize), set(unix.RLIMIT_DATA, limits.Memory))
+		set(unix.RLIMIT_FSIZE, limits.FileSize))
+	if limits.Memory > 0 {
+		err = errors.Join(err, set(unix.RLIMIT_DATA, max(limits.Memory, leastMemory)))
+	}
 	// Elsewhere than in a namespace of its own, all processes of the user would count.
 	if l.order.Namespaces {
 		err = errors.Join(err, set(unix.RLIMIT_NPROC, limits.Processes))

@@ -33,6 +33,7 @@ type order struct {
 	Tmp        string   `json:"tmp"`
 	Limits     Limits   `json:"limits"`
 	Level      Level    `json:"level"`
+	Closed     []string `json:"closed,omitempty"` // parts of what is readable that are not
 	Namespaces bool     `json:"namespaces"`
 }
 
@@ -80,8 +81,11 @@ func newOrder(spec Spec) (order, error) {
 	for _, path := range spec.Read {
 		o.Read = append(o.Read, real(path))
 	}
+	if os.Getuid() == 0 {
+		o.Closed = closedParts()
+	}
 	o.Argv = slices.Clone(spec.Argv)
-	o.Argv[0], err = lookPath(spec.Argv[0], spec.Environ)
+	o.Argv[0], err = LookPath(spec.Argv[0], spec.Environ)
 	return o, err
 }
 
@@ -140,6 +144,8 @@ func attributes(spaces bool) *syscall.SysProcAttr {
 		return a
 	}
 	a.Cloneflags = namespaces
+	// A user other than root loses by exec the rights that the namespace gave; the launcher mounts, and gives them up.
+	a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_RESOURCE}
 	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
 	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
 	return a

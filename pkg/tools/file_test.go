@@ -326,6 +326,7 @@ func TestFileAccess(t *testing.T) {
 		}
 	}
 	s.want(s.run("list_dir", "path", "home-dir"), tools.Denied, "")
+	s.want(s.run("search_files", "path", "home-dir", "glob", "*"), tools.Denied, "")
 	s.want(s.run("read_file", "path", "/etc/hostname/../../etc/passwd"), "", "root:")
 }
 
@@ -369,4 +370,62 @@ func TestListDirIsBounded(t *testing.T) {
 	s.put("zoo/x", "")
 	s.want(s.run("list_dir", "path", "many"), "", "0499  0 bytes\n[… 200 more]\n")
 	s.want(s.run("list_dir", "depth", 2), "", "many/0199  0 bytes\nmany/[… 500 more]\nzoo/\nzoo/x")
+}
+
+// What commands put into /tmp is found there by the file tools, and nothing of the machine's own.
+func TestFilesSeeTheTempOfCommands(t *testing.T) {
+	s := newSpace(t, func(e *tools.Env) { e.Environ = append(e.Environ, "PATH="+os.Getenv("PATH")) })
+	defer s.env.Close()
+	real, err := os.CreateTemp("/tmp", "openspace-test-")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer os.Remove(real.Name())
+	s.want(s.run("read_file", "path", real.Name()), "not_found", "does not exist")
+	s.want(s.run("write_file", "path", "/tmp/a/b.txt", "content", "one\n"), "", "created /tmp/a/b.txt, 1 line")
+	s.want(s.run("read_file", "path", "/var/tmp/a/b.txt"), "", "one\n")
+	s.want(s.run("list_dir", "path", "/tmp"), "", "a/\n")
+	s.want(s.run("search_files", "path", "/tmp", "pattern", "one"), "", "/tmp/a/b.txt\n1: one\n")
+	s.want(s.run("read_file", "path", "/tmp/../etc/shadow"), tools.Denied, "")
+	if _, err := os.Stat("/tmp/a/b.txt"); err == nil {
+		t.Error("the file is in /tmp itself")
+	}
+}
+
+// A link that is put in the way after the check leads nowhere.
+func TestLinksPutInMeanwhile(t *testing.T) {
+	outside := t.TempDir()
+	secret := filepath.Join(outside, "x.txt")
+	if err := os.WriteFile(secret, []byte("secret"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, replaced, target string
+	}{
+		{"the folder, absolute", "a", outside},
+		{"the folder above", "a/..", ""},
+		{"the file", "a/x.txt", secret},
+	} {
+		for _, write := range []bool{false, true} {
+			t.Run(fmt.Sprint(tt.name, " write ", write), func(t *testing.T) {
+				s := newSpace(t)
+				s.put("a/x.txt", "harmless")
+				data, err := s.env.Between("a/x.txt", write, func() {
+					if tt.target == "" {
+						tt.replaced, tt.target = "a", "../"+filepath.Base(outside)
+					}
+					if err := os.RemoveAll(filepath.Join(s.dir, tt.replaced)); err != nil {
+						t.Fatal(err)
+					}
+					s.link(tt.target, tt.replaced)
+				})
+				if string(data) == "secret" || err == nil && !write {
+					t.Errorf("got %q, %v; want an error", data, err)
+				}
+				if got, _ := os.ReadFile(secret); string(got) != "secret" {
+					t.Errorf("what is outside: got %q, want it unchanged", got)
+				}
+			})
+		}
+	}
 }
