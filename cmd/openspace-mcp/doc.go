@@ -28,7 +28,7 @@ OPENSPACE_MCP_TRANSPORT, OPENSPACE_MCP_HOST and OPENSPACE_MCP_PORT are what --tr
 
 # Exit status
 
-	0    the host has closed its end, or the server was asked to stop
+	0    the host has closed its end
 	2    usage: a flag, argument or setting is wrong
 	5    failed: the address is in use, or stdin cannot be read
 	130  ended by an interrupt
