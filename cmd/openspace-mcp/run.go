@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/openspace-dev/openspace/pkg/cli"
 	"github.com/openspace-dev/openspace/pkg/mcpserver"
@@ -32,6 +33,7 @@ func (o *options) run(ctx context.Context, env *cli.Env) (err error) {
 		return wire.Errorf(wire.Usage, "--max-tasks: want at least 1, got %d", o.tasks)
 	}
 	log := newLog(env.Stderr)
+	defer log.flush()
 	transport := o.resolve(env, log.printf)
 	s, err := mcpserver.New(o.serverOptions(env, log.printf))
 	if err != nil {
@@ -99,23 +101,49 @@ func names(lists []string) (res []string) {
 
 // log writes lines for people to stderr. A host may never read them: what does not fit into the queue then is lost, and nobody
 // waits (MC-16).
-type log struct{ lines chan string }
+type log struct{ lines chan logLine }
+
+// logLine is a line, or the end of those that were written before.
+type logLine struct {
+	text string
+	end  chan struct{}
+}
+
+// lastLines is how long the end of the program waits for the last lines.
+const lastLines = 100 * time.Millisecond
 
 func newLog(w io.Writer) *log {
-	l := &log{lines: make(chan string, 256)}
+	l := &log{lines: make(chan logLine, 256)}
 	go func() {
 		for line := range l.lines {
-			io.WriteString(w, line)
+			if line.end != nil {
+				close(line.end)
+				continue
+			}
+			io.WriteString(w, line.text)
 		}
 	}()
 	return l
 }
 
 func (l *log) printf(format string, args ...any) {
-	line := "openspace-mcp: " + strings.Map(printable, fmt.Sprintf(format, args...)) + "\n"
 	select {
-	case l.lines <- line:
+	case l.lines <- logLine{text: "openspace-mcp: " + strings.Map(printable, fmt.Sprintf(format, args...)) + "\n"}:
 	default:
+	}
+}
+
+// flush waits until what was said has been written, if somebody reads it.
+func (l *log) flush() {
+	limit, end := time.After(lastLines), make(chan struct{})
+	select {
+	case l.lines <- logLine{end: end}:
+	case <-limit:
+		return
+	}
+	select {
+	case <-end:
+	case <-limit:
 	}
 }
 
