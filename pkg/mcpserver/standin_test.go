@@ -178,9 +178,11 @@ func fixStandIn(in *bufio.Scanner, out *json.Encoder) int {
 		out.Encode(wire.Error{ID: q.ID, Code: wire.NotFound, Message: "no SKILL.md in " + q.SkillDir, Hint: "name the folder of a skill"}.Typed())
 		return 1
 	case q.Direction == "nothing":
+		out.Encode(map[string]any{"type": "result", "id": q.ID, "status": "unchanged", "message": "the model finds nothing to mend"})
 		return 1
 	}
-	out.Encode(map[string]any{"type": "skill", "id": q.ID, "skill_id": "pdf__v1_1", "skill_dir": q.SkillDir, "name": "pdf", "origin": "fixed", "change_summary": q.Direction})
+	out.Encode(map[string]any{"type": "result", "id": q.ID, "status": "success", "new_skill": map[string]any{
+		"skill_id": "pdf__v1_1", "skill_dir": q.SkillDir, "name": "pdf", "origin": "fixed", "change_summary": q.Direction}})
 	return 0
 }
 

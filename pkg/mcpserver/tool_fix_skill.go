@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/openspace-dev/openspace/pkg/pipe"
@@ -26,7 +27,8 @@ func (s *Server) fixSkill() tool {
 		"new_skill": {"type": "object", "properties": {
 			"skill_dir": {"type": "string"}, "name": {"type": "string"}, "origin": {"type": "string"},
 			"change_summary": {"type": "string"}, "upload_ready": {"type": "boolean"}
-		}},` + failureFields + `
+		}},
+		"warnings": {"type": "array", "items": {"type": "string"}},` + failureFields + `
 	}
 }`,
 		hints: hints{readOnly: false, destructive: true, idempotent: false, openWorld: true},
@@ -36,9 +38,16 @@ func (s *Server) fixSkill() tool {
 
 // fixResult is the result of fix_skill.
 type fixResult struct {
-	Status   string   `json:"status"`
-	NewSkill *evolved `json:"new_skill,omitempty"`
+	Status   string    `json:"status"`
+	NewSkill *evolved  `json:"new_skill,omitempty"`
+	Warnings []string  `json:"warnings,omitempty"`
+	Error    string    `json:"error,omitempty"`
+	Code     wire.Code `json:"code,omitempty"`
+	Hint     string    `json:"hint,omitempty"`
 }
+
+// failed says that nothing was changed.
+func (r fixResult) failed() bool { return r.Error != "" }
 
 // fixRequest is the input record of openspace-fix-skill.
 type fixRequest struct {
@@ -48,24 +57,35 @@ type fixRequest struct {
 	Direction string `json:"direction"`
 }
 
+// fixRecord is its result record.
+type fixRecord struct {
+	Status   string   `json:"status"`
+	Message  string   `json:"message"`
+	NewSkill *evolved `json:"new_skill"`
+	Warnings []string `json:"warnings"`
+}
+
 func (s *Server) runFix(ctx context.Context, a args) (any, error) {
-	c := callOf(ctx)
-	defer c.beats(s.o.Beat, "mending the skill")()
-	var made *evolved
+	defer callOf(ctx).beats(s.o.Beat, "mending the skill")()
+	var res *fixRecord
 	in := fixRequest{Type: wire.TypeSkill, ID: "1", SkillDir: s.runs.abs(a.text("skill_dir")), Direction: a.text("direction")}
 	err := s.runs.once(ctx, "openspace-fix-skill", []string{"--jsonl", "-"}, in, func(rec pipe.Record) {
-		var e evolved
-		if rec.Type == wire.TypeSkill && rec.Decode(&e) == nil {
-			made = &e
+		var r fixRecord
+		if rec.Type == wire.TypeResult && rec.Decode(&r) == nil {
+			res = &r
 		}
 	})
 	switch {
 	case err != nil:
 		return nil, err
-	case made == nil:
-		return nil, wire.Errorf(wire.Invalid, "fix_skill: nothing was changed").
-			WithHint("say more exactly what is wrong, and on what input")
+	case res == nil:
+		return nil, wire.Errorf(wire.Internal, "fix_skill: the command said nothing about %s", in.SkillDir)
+	case res.NewSkill == nil:
+		return fixResult{
+			Status: "failed", Error: cmp.Or(res.Message, "nothing was changed"), Code: wire.Invalid, Warnings: res.Warnings,
+			Hint: "say more exactly what is wrong, and on what input",
+		}, nil
 	}
-	made.UploadReady = true
-	return fixResult{Status: "success", NewSkill: made}, nil
+	res.NewSkill.UploadReady = true
+	return fixResult{Status: "success", NewSkill: res.NewSkill, Warnings: res.Warnings}, nil
 }

@@ -267,8 +267,9 @@ func TestFixSkill(t *testing.T) {
 	got := h.call("fix_skill", `{"skill_dir":"/skills/pdf","direction":"name the tool"}`)
 	sameObject(t, `{"status":"success","new_skill":{"skill_dir":"/skills/pdf","name":"pdf","origin":"fixed","change_summary":"name the tool","upload_ready":true}}`, got.Result.Object)
 	got = h.call("fix_skill", `{"skill_dir":"/skills/pdf","direction":"nothing"}`)
-	if !got.Result.IsError || got.Result.Object["code"] != "invalid" {
-		t.Errorf("got %+v", got)
+	sameObject(t, `{"status":"failed","error":"the model finds nothing to mend","code":"invalid","hint":"say more exactly what is wrong, and on what input"}`, got.Result.Object)
+	if !got.Result.IsError {
+		t.Error("a failure is not marked as one")
 	}
 }
 
