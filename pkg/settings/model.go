@@ -35,6 +35,9 @@ func (a ModelAccount) Notes() []string {
 	if a.Key.Value != "" && !a.together() && a.Base.Source != Flag && a.Base.Source != Default {
 		notes = append(notes, fmt.Sprintf("the key of %s goes to the model endpoint of %s: %s", a.Key.Place(), a.Base.Place(), Masked("base", a.Base.Value)))
 	}
+	if a.Key.Value != "" && strings.HasPrefix(strings.ToLower(a.Base.Value), "http://") && !loopback(a.Base.Value) {
+		notes = append(notes, Masked("base", a.Base.Value)+" is not encrypted: others on the way can read the key and the tasks")
+	}
 	if a.Base.Project && !loopback(a.Base.Value) {
 		notes = append(notes, fmt.Sprintf("tasks go to the model endpoint of %s: %s", a.Base.Place(), Masked("base", a.Base.Value)))
 	}
