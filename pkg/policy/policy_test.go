@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -187,6 +188,23 @@ func TestPaths(t *testing.T) {
 		if got := p.Read(tt.path); got.Decision != tt.read {
 			t.Errorf("read %s: got %v (%s), want %v", tt.path, got.Decision, got.Reason, tt.read)
 		}
+	}
+}
+
+func TestToolDirs(t *testing.T) {
+	got := policy.ToolDirs("/home/u", "/usr/bin:/home/u/.local/bin:/home/u/p/venv/bin:rel:/home/u:/home/linuxbrew/.linuxbrew/bin::/data/bin")
+	for _, want := range []string{"/home/u/.pyenv", "/home/u/.local/bin", "/home/u/p/venv/bin", "/home/u/p/venv/lib", "/home/u/p/venv/pyvenv.cfg", "/home/linuxbrew/.linuxbrew/bin", "/data/bin"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("got %q, want %q in it", got, want)
+		}
+	}
+	for _, not := range []string{"/usr/bin", "/home/u", "rel", "", ".", "/home/u/p/venv", "/data", "/lib"} {
+		if slices.Contains(got, not) {
+			t.Errorf("got %q, want no %q in it", got, not)
+		}
+	}
+	if got := policy.ToolDirs("", ""); len(got) != 0 {
+		t.Errorf("got %q without a home, want nothing", got)
 	}
 }
 
