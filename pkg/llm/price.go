@@ -15,7 +15,8 @@ type price struct {
 // priced is the day on which the prices were last looked over; docs/models.md names the sources.
 const priced = "2026-12-01"
 
-// prices are of the makers' own endpoints, short prompts, the dearest time of the day. A model that is not here has no price.
+// prices are of the makers' own endpoints, short prompts, the dearest time of the day. A model that is not
+// here has no price.
 var prices = []price{
 	{"claude-opus-5", 5, 0.5, 25, 0},
 	{"claude-opus-4-8", 5, 0.5, 25, 0},

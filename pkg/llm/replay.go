@@ -56,8 +56,9 @@ type recorded struct {
 	used     bool
 }
 
-// Replay returns a model that answers from a file that Record wrote. It is safe for concurrent use: each exchange answers once, and the first one that
-// fits answers. The error of a request without an answer is of kind Diverged.
+// Replay returns a model that answers from a file that Record wrote. It is safe for concurrent use: each
+// exchange answers once, and the first one that fits answers. The error of a request without an answer is of
+// kind Diverged.
 func Replay(path string, o RecordOptions) (Model, error) {
 	p, err := Play(path)
 	if err != nil {

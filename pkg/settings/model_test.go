@@ -150,7 +150,8 @@ func TestModelHostAddressWithoutKey(t *testing.T) {
 	}
 }
 
-// FuzzModel holds that no setting makes it panic, and that a key of the environment goes to no address of the folder.
+// FuzzModel holds that no setting makes it panic, and that a key of the environment goes to no address of the
+// folder.
 func FuzzModel(f *testing.F) {
 	f.Add("openrouter/x", "https://evil/v1", `{"api_base":"https://evil"}`, `{"A":"b"}`)
 	f.Add("ollama/x", "http://127.0.0.1", `{`, "null")
