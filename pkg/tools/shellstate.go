@@ -73,7 +73,7 @@ func (e *Env) prepare() (*shellState, error) {
 			return nil, fmt.Errorf("make a folder for commands: %w", err)
 		}
 	}
-	if name := gitUser(variable(e.Environ, "HOME")); name != "" {
+	if name := gitUser(e.home()); name != "" {
 		os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(name), 0o600) // without it a commit fails and says why
 	}
 	if e.OutputDir != "" {
@@ -90,7 +90,7 @@ func (e *Env) prepare() (*shellState, error) {
 
 // spec returns how a command of this task is run.
 func (e *Env) spec(s *shellState, argv []string) sandbox.Spec {
-	home := variable(e.Environ, "HOME")
+	home := e.home()
 	read := slices.Concat(e.ReadDirs, policy.ToolDirs(home, variable(e.Environ, "PATH")))
 	if e.OutputDir != "" {
 		read = append(read, e.OutputDir)
