@@ -18,7 +18,7 @@ const mcpLimit = time.Minute
 
 // mcp REQUESTS ANSWERS [flag…]: be a host over stdio. Start openspace-mcp with the flags, send it the lines of the file REQUESTS one after
 // the other, and write what it says into the file ANSWERS. After a request the next line is sent when the answer has come. Variables
-// ${NAME} are put in; lines that begin with # mean nothing.
+// ${NAME} are put in; lines that begin with # mean nothing. A request behind "!" is not waited for, and "await FILE" waits for a file.
 func mcp(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: mcp REQUESTS ANSWERS [flag...]")
@@ -58,10 +58,15 @@ func mcp(ts *testscript.TestScript, neg bool, args []string) {
 			continue
 		}
 		line = os.Expand(line, ts.Getenv)
+		if file, ok := strings.CutPrefix(line, "await "); ok {
+			await(ts, false, []string{file})
+			continue
+		}
+		line, early := strings.CutPrefix(line, "! ")
 		_, err := io.WriteString(in, line+"\n")
 		ts.Check(err)
 		var head struct{ ID, Method json.RawMessage }
-		if json.Unmarshal([]byte(line), &head); head.ID == nil || head.Method == nil {
+		if json.Unmarshal([]byte(line), &head); early || head.ID == nil || head.Method == nil {
 			continue
 		}
 		answers.WriteString(answerTo(ts, head.ID, lines, &said))
