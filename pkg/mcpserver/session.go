@@ -182,6 +182,9 @@ func (c *call) log(level mcp.LoggingLevel, logger, text string) {
 
 // beats tells the host every now and then that the call is still worked on, until the function that it returns is called.
 func (c *call) beats(every time.Duration, message string) (stop func()) {
+	if c.token == nil {
+		return func() {}
+	}
 	done := make(chan struct{})
 	c.progress(message)
 	go func() {

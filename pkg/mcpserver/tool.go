@@ -152,3 +152,14 @@ func (s *Server) Definitions(lines bool) []byte {
 	}
 	return b.Bytes()
 }
+
+// skillDirHint helps a model that named a folder that is no skill.
+const skillDirHint = "skill_dir must be the folder that holds the SKILL.md; search_skills tells it"
+
+// orHint gives an error of that code a hint if it has none.
+func orHint(err error, code wire.Code, hint string) error {
+	if e := wire.AsError(err); e.Code == code && e.Hint == "" {
+		return e.WithHint("%s", hint)
+	}
+	return err
+}

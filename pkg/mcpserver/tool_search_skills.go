@@ -109,6 +109,7 @@ func (s *Server) runSearch(ctx context.Context, a args) (any, error) {
 	if len(query) > maxQuery {
 		return nil, say("search_skills", "query", "is %d bytes long, and %d is the most", len(query), maxQuery)
 	}
+	defer callOf(ctx).beats(s.o.Beat, "searching")()
 	f, err := s.find.ask(ctx, wire.Query{Query: query, Limit: a.number("limit"), Source: a.text("source")}, a.yes("auto_import"))
 	if err != nil {
 		return nil, err

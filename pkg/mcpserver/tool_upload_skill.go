@@ -84,6 +84,7 @@ func (s *Server) runUpload(ctx context.Context, a args) (any, error) {
 			flags = append(flags, "--"+flag+"="+strings.Join(a.list(name), ","))
 		}
 	}
+	defer callOf(ctx).beats(s.o.Beat, "publishing")()
 	var up *wire.Upload
 	err := s.runs.once(ctx, "openspace-upload-skill", append(flags, "--", s.runs.abs(a.text("skill_dir"))), nil, func(rec pipe.Record) {
 		var u wire.Upload
@@ -93,7 +94,7 @@ func (s *Server) runUpload(ctx context.Context, a args) (any, error) {
 	})
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, orHint(err, wire.NotFound, skillDirHint)
 	case up == nil:
 		return nil, wire.Errorf(wire.Internal, "upload: the command said nothing about %s", a.text("skill_dir"))
 	}
