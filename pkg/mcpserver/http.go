@@ -160,12 +160,41 @@ func (h *HTTP) open(out chan []byte) *httpSession {
 	ses.ctx, ses.cancel = context.WithCancel(h.ctx)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.sessions) >= maxSessions {
+	if len(h.sessions) >= maxSessions && !h.makeRoom() {
 		ses.cancel()
 		return nil
 	}
 	h.sessions[ses.id] = ses
 	return ses
+}
+
+// makeRoom ends the session that has not been used for longest, of those that nobody uses now: many clients never end theirs.
+func (h *HTTP) makeRoom() bool {
+	var oldest *httpSession
+	for _, ses := range h.sessions {
+		if ses.idleSince(time.Now()) && (oldest == nil || ses.lastUse().Before(oldest.lastUse())) {
+			oldest = ses
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	delete(h.sessions, oldest.id)
+	oldest.cancel()
+	return true
+}
+
+// idleSince reports whether nobody has used the session since a time, and nothing is under way in it.
+func (ses *httpSession) idleSince(t time.Time) bool {
+	ses.mu.Lock()
+	defer ses.mu.Unlock()
+	return ses.used.Before(t) && !ses.listening && ses.out == nil && ses.busy() == 0
+}
+
+func (ses *httpSession) lastUse() time.Time {
+	ses.mu.Lock()
+	defer ses.mu.Unlock()
+	return ses.used
 }
 
 // find returns a session that lives.
@@ -207,11 +236,9 @@ func (h *HTTP) endIdle(since time.Time) {
 	h.mu.Lock()
 	var idle []*httpSession
 	for _, ses := range h.sessions {
-		ses.mu.Lock()
-		if ses.used.Before(since) && !ses.listening && ses.out == nil && ses.busy() == 0 {
+		if ses.idleSince(since) {
 			idle = append(idle, ses)
 		}
-		ses.mu.Unlock()
 	}
 	h.mu.Unlock()
 	for _, ses := range idle {

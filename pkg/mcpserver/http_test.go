@@ -415,6 +415,23 @@ func TestIdleSessions(t *testing.T) {
 	}
 }
 
+// Clients that never end their sessions do not keep others out.
+func TestManySessions(t *testing.T) {
+	w := listen(t, serverFor(t), mcpserver.HTTPOptions{Loopback: true})
+	first := w.session()
+	stream := w.open(t.Context(), "GET", "/mcp", "", first, "Accept: text/event-stream")
+	defer stream.Body.Close()
+	second := w.session()
+	for range 1000 {
+		w.session()
+	}
+	for session, want := range map[string]int{first: 200, second: 404} {
+		if res, _ := w.do("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, session); res.StatusCode != want {
+			t.Errorf("got %d, want %d", res.StatusCode, want)
+		}
+	}
+}
+
 // A server that is asked to stop takes nothing new and lets what is under way end.
 func TestDrain(t *testing.T) {
 	w := listen(t, serverFor(t), mcpserver.HTTPOptions{Loopback: true})

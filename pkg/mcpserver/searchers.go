@@ -154,6 +154,8 @@ func (s *searcher) ask(ctx context.Context, q wire.Query) (f found, err error) {
 	}
 	status, waited := s.wait()
 	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return f, wire.Errorf(wire.Network, "search: %w", context.Cause(ctx)).WithHint(`search with source "local", or with auto_import false`)
 	case ctx.Err() != nil:
 		return f, wire.Errorf(wire.Canceled, "search: %w", context.Cause(ctx))
 	case waited != nil:

@@ -21,6 +21,7 @@ import (
 // records of the suite. The suite's own test (package cmd) runs the server with the real commands.
 var standIns = map[string]func(in *bufio.Scanner, out *json.Encoder) int{
 	"openspace-search": searchStandIn, "openspace-execute": executeStandIn, "openspace-fix-skill": fixStandIn, "openspace-upload-skill": uploadStandIn,
+	"openspace-skills": skillsStandIn,
 }
 
 var commandDir string // where the stand-ins are
@@ -203,4 +204,15 @@ func uploadStandIn(_ *bufio.Scanner, out *json.Encoder) int {
 	out.Encode(wire.Upload{ID: "1", Status: "success", Action: "created", RecordID: "a__clo_2", SkillDir: dir, Name: "a", Visibility: "public", Origin: "fixed",
 		FileCount: 2, Message: strings.Join(os.Args[1:], " ")}.Typed())
 	return 0
+}
+
+// skillsStandIn knows one recording.
+func skillsStandIn(_ *bufio.Scanner, out *json.Encoder) int {
+	if strings.Join(os.Args[1:], " ") == "recordings show --jsonl task_recorded" {
+		out.Encode(map[string]any{"type": "recording", "id": "1", "task_id": "task_recorded", "status": "canceled", "response": "half", "execution_time": 3.5,
+			"iterations": 2, "tool_call_count": 4, "message": "canceled by the host"})
+		return 0
+	}
+	out.Encode(wire.Error{ID: "1", Code: wire.NotFound, Message: "there is no such recording"}.Typed())
+	return 1
 }

@@ -156,10 +156,17 @@ func TestBackground(t *testing.T) {
 		t.Errorf("got %v", status)
 	}
 	for _, tool := range []string{"task_status", "task_result"} {
-		if got := h.call(tool, `{"task_id":"task_none"}`); !got.Result.IsError || got.Result.Object["code"] != "not_found" {
-			t.Errorf("%s: got %+v", tool, got)
+		for _, id := range []string{"task_none", "../x", "--help", strings.Repeat("x", 200)} {
+			if got := h.call(tool, `{"task_id":"`+id+`"}`); !got.Result.IsError || got.Result.Object["code"] != "not_found" {
+				t.Errorf("%s: got %+v", tool, got)
+			}
 		}
 	}
+	got = h.call("task_result", `{"task_id":"task_recorded"}`) // of an earlier server
+	sameObject(t, `{"status":"canceled","response":"half","execution_time":3.5,"iterations":2,"skills_used":[],"task_id":"task_recorded","tool_call_count":4,"tool_summary":[],
+		"error":"canceled by the host"}`, got.Result.Object)
+	status = h.call("task_status", `{"task_id":"task_recorded"}`).Result.Object
+	sameObject(t, `{"task_id":"task_recorded","status":"canceled","steps":4,"elapsed_seconds":3,"answered":true,"response":"half"}`, status)
 }
 
 // Stopping the server ends tasks in the background, too.

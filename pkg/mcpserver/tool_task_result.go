@@ -24,9 +24,13 @@ func (s *Server) taskResult() tool {
 }
 
 func (s *Server) runTaskResult(ctx context.Context, a args) (any, error) {
-	r, err := s.tasks.find("task_result", a.text("task_id"))
-	if err != nil {
-		return nil, err
+	r := s.tasks.find(a.text("task_id"))
+	if r == nil {
+		rec, err := s.recording(ctx, "task_result", a.text("task_id"))
+		if err != nil {
+			return nil, err
+		}
+		return rec.result(), nil
 	}
 	if wait := a.number("wait_seconds"); wait > 0 {
 		timer := time.NewTimer(time.Duration(wait) * time.Second)

@@ -20,7 +20,7 @@ func (s *Server) taskStatus() tool {
 	"type": "object",
 	"properties": {
 		"task_id": {"type": "string"},
-		"status": {"type": "string", "description": "running, or how it ended: success, incomplete, error or canceled"},
+		"status": {"type": "string", "description": "running, or how it ended: success, incomplete, error or canceled; unfinished when it was broken off"},
 		"steps": {"type": "integer", "description": "things that happened so far"},
 		"last_step": {"type": "string"},
 		"elapsed_seconds": {"type": "integer"},
@@ -29,12 +29,17 @@ func (s *Server) taskStatus() tool {
 	}
 }`,
 		hints: hints{readOnly: true, destructive: false, idempotent: true, openWorld: false},
-		run: func(_ context.Context, a args) (any, error) {
-			r, err := s.tasks.find("task_status", a.text("task_id"))
+		run: func(ctx context.Context, a args) (any, error) {
+			if r := s.tasks.find(a.text("task_id")); r != nil {
+				return r.status(), nil
+			}
+			r, err := s.recording(ctx, "task_status", a.text("task_id"))
 			if err != nil {
 				return nil, err
 			}
-			return r.status(), nil
+			return statusResult{
+				TaskID: r.TaskID, Status: r.Status, Steps: r.ToolCallCount, Elapsed: int(r.ExecutionTime), Answered: r.Response != "", Response: r.Response,
+			}, nil
 		},
 	}
 }

@@ -288,3 +288,15 @@ func TestMissingCommand(t *testing.T) {
 		}
 	}
 }
+
+// MC-01: a fault inside a tool is a result, and the server lives.
+func TestPanic(t *testing.T) {
+	h := connect(t, serverFor(t, func(o *mcpserver.Options) { o.Find = func(string) (string, error) { panic("oops") } }))
+	for _, call := range [][2]string{{"search_skills", `{"query":"x"}`}, {"execute_task", `{"task":"x"}`}, {"upload_skill", `{"skill_dir":"/a"}`}} {
+		got := h.call(call[0], call[1])
+		if !got.Result.IsError || got.Result.Object["code"] != "internal" {
+			t.Errorf("%s: got %+v", call[0], got)
+		}
+	}
+	h.quiet()
+}
