@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"log"
 	"net"
 	"net/http"
 	"net/url"
@@ -74,7 +75,17 @@ func (s *Server) HTTP(o HTTPOptions) *HTTP {
 
 // Server returns an http.Server for the handler, with time limits that slow clients cannot stretch.
 func (h *HTTP) Server() *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(logger{h.s}, "", 0),
+	}
+}
+
+// logger hands on what the HTTP library has to say.
+type logger struct{ s *Server }
+
+func (l logger) Write(line []byte) (int, error) {
+	l.s.o.Log("%s", strings.TrimSpace(string(line)))
+	return len(line), nil
 }
 
 // Close ends all sessions and with them their calls and streams.
