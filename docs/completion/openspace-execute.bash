@@ -7,6 +7,7 @@ _openspace_execute() {
 	--allow-write) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 	--api-base) return ;;
 	--color) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
+	--command-rules) COMPREPLY=($(compgen -f -- "$cur")); return ;;
 	--jobs) return ;;
 	--max-cost) return ;;
 	--max-iterations) return ;;
@@ -23,7 +24,7 @@ _openspace_execute() {
 	--timeout) return ;;
 	--workspace-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 	esac
-	words="--allow-private-addresses --allow-read --allow-write --api-base --color --help -h --jobs --json --jsonl --max-cost --max-iterations --max-skills --max-tokens --model --no-recording --pass-env --plain --policy --record --replay --sandbox --search-scope --skill-dirs --timeout --version --workspace-dir"
+	words="--allow-private-addresses --allow-read --allow-write --api-base --color --command-rules --help -h --jobs --json --jsonl --max-cost --max-iterations --max-skills --max-tokens --model --no-recording --pass-env --plain --policy --record --replay --sandbox --search-scope --skill-dirs --timeout --version --workspace-dir"
 	if [[ $cur == -* ]]; then
 		COMPREPLY=($(compgen -W "$words" -- "$cur"))
 	fi

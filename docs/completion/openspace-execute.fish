@@ -4,6 +4,7 @@ complete -c openspace-execute -l allow-read -x -a '(__fish_complete_directories)
 complete -c openspace-execute -l allow-write -x -a '(__fish_complete_directories)' -d 'let tasks write below DIR, too; may be repeated'
 complete -c openspace-execute -l api-base -x -d 'talk to the registry at URL, which ends in /api/v1'
 complete -c openspace-execute -l color -x -a 'auto always never' -d 'colour the table: WHEN is auto, always or never'
+complete -c openspace-execute -l command-rules -r -F -d 'allow, ask and deny commands by the JSON rules in FILE, too'
 complete -c openspace-execute -l help -s h -d 'print this help'
 complete -c openspace-execute -l jobs -x -d 'work on N tasks at once'
 complete -c openspace-execute -l json -d 'write one JSON array'
