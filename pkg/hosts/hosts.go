@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -193,6 +195,9 @@ func (o Options) set(text []byte) (after []byte, err error) {
 	if err == nil {
 		err = o.verify(after, entry)
 	}
+	if err == nil && !o.onlyEntry(text, after) {
+		err = errSyntax
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be changed safely (%w); add this by hand at %s:\n%s", o.Place.Config, err, strings.Join(o.Place.Keys, "."),
 			render(ordered{{Server, entry}}, "", "  ", "\n"))
@@ -233,7 +238,7 @@ func (o Options) unset(text []byte) (after []byte, err error) {
 	} else if after, err = removeJSON(text, o.Place.Keys, Server); err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Place.Config, err)
 	}
-	if !blank(after) && o.check(after) != nil || o.present(after) != nil {
+	if o.check(after) != nil || o.present(after) != nil || !o.onlyEntry(text, after) {
 		return nil, fmt.Errorf("%s cannot be changed safely; take %s.%s out by hand", o.Place.Config, strings.Join(o.Place.Keys, "."), Server)
 	}
 	if s := string(bytes.TrimSpace(after)); s == "{}" || s == "" {
@@ -284,6 +289,38 @@ func (o Options) verify(text []byte, entry ordered) error {
 		}
 	}
 	return nil
+}
+
+// onlyEntry reports whether two texts say the same but for the entry.
+func (o Options) onlyEntry(before, after []byte) bool {
+	rest := func(text []byte) any {
+		if blank(text) {
+			return map[string]any{}
+		}
+		doc, _ := settings.DocumentValue(o.Place.Config, text)
+		return without(doc, append(slices.Clone(o.Place.Keys), Server))
+	}
+	return reflect.DeepEqual(rest(before), rest(after))
+}
+
+// without returns a document without what stands at keys, and without the objects on the way that are empty then.
+func without(doc any, keys []string) any {
+	object, ok := doc.(map[string]any)
+	if !ok {
+		return doc
+	}
+	res := maps.Clone(object)
+	if res == nil {
+		res = map[string]any{}
+	}
+	if inner, found := object[keys[0]]; found {
+		if len(keys) == 1 {
+			delete(res, keys[0])
+		} else if res[keys[0]] = without(inner, keys[1:]); reflect.DeepEqual(res[keys[0]], map[string]any{}) {
+			delete(res, keys[0])
+		}
+	}
+	return res
 }
 
 func (o Options) toml() bool { return filepath.Ext(o.Place.Config) == ".toml" }

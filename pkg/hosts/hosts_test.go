@@ -201,7 +201,7 @@ func TestChangedSkill(t *testing.T) {
 	}
 }
 
-// Any text that is JSON5 stays so, and says the same but for the entry.
+// Any text that is JSON5, or TOML, stays so and says the same but for the entry; what cannot be changed so is refused.
 func FuzzJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"a":1}`, "{\n // c\n}", `{a: {b: 'x',},}`, `{"mcpServers":{"openspace":{"command":"x"},"b":[1,{"c":2}]}}`, "{\"mcpServers\":{/* x */}}", `{"mcpServers":{},"mcpServers":{"q":1}}`,
@@ -209,31 +209,69 @@ func FuzzJSON(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		o := options(t, "cursor", text)
-		before, bad := settings.DocumentValue(o.Place.Config, []byte(text))
-		changes, err := hosts.Install(o)
-		if err != nil || bad != nil {
-			return // said so, and did nothing
+	f.Fuzz(func(t *testing.T, text string) { thereAndBack(t, "cursor", text) })
+}
+
+func FuzzTOML(f *testing.F) {
+	for _, seed := range []string{
+		"", "a = 1\n", "[mcp_servers.openspace]\ncommand = 'x'\n", "[mcp_servers.openspace.env]\nA='1'", "[mcp_servers]\nopenspace = {command='x'}\n", "a = [\n[1],\n[2]]\n[b]\n",
+		"s = \"\"\"\n[mcp_servers.openspace]\n\"\"\"\n", "[[x]]\ny=1\n[mcp_servers.\"openspace\"] # c\nargs = []\n\n[z]\n", "mcp_servers.a.command = 'x'\r\n",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) { thereAndBack(t, "codex", text) })
+}
+
+// thereAndBack installs and uninstalls, unless it is refused, and compares what stands beside the entry.
+func thereAndBack(t *testing.T, host, text string) {
+	o := options(t, host, text)
+	before, bad := settings.DocumentValue(o.Place.Config, []byte(text))
+	changes, err := hosts.Install(o)
+	if err != nil {
+		return
+	}
+	if bad != nil && strings.TrimSpace(text) != "" {
+		t.Fatalf("%q is broken (%v) and was changed", text, bad)
+	}
+	if err := hosts.Apply(changes); err != nil {
+		t.Fatal(err)
+	}
+	after := []byte(content(t, o.Place.Config))
+	command, bad := settings.DocumentValue(o.Place.Config, after, append(o.Place.Keys, "openspace", "command")...)
+	if bad != nil || command != o.Command {
+		t.Fatalf("%q became %q: %v, %v", text, after, command, bad)
+	}
+	if again, err := hosts.Install(o); err != nil || len(again) != 0 {
+		t.Errorf("%q became %q, and changes again: %v", text, after, err)
+	}
+	now, _ := settings.DocumentValue(o.Place.Config, after)
+	beside(t, o.Place.Keys[0], before, now)
+	changes, err = hosts.Uninstall(o)
+	if err != nil {
+		return
+	}
+	if err := hosts.Apply(changes); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadFile(o.Place.Config); err == nil {
+		now, bad := settings.DocumentValue(o.Place.Config, left)
+		if bad != nil {
+			t.Fatalf("%q became %q: %v", text, left, bad)
 		}
-		if err := hosts.Apply(changes); err != nil {
-			t.Fatal(err)
+		beside(t, o.Place.Keys[0], before, now)
+	}
+}
+
+// beside compares two documents but for one member.
+func beside(t *testing.T, key string, a, b any) {
+	t.Helper()
+	x, _ := a.(map[string]any)
+	y, _ := b.(map[string]any)
+	for name, v := range x {
+		if name != key && !same(v, y[name]) {
+			t.Errorf("%s was %v and is %v", name, v, y[name])
 		}
-		after := []byte(content(t, o.Place.Config))
-		command, bad := settings.DocumentValue(o.Place.Config, after, "mcpServers", "openspace", "command")
-		if bad != nil || command != o.Command {
-			t.Fatalf("%q became %q: %v, %v", text, after, command, bad)
-		}
-		for name, v := range before.(map[string]any) {
-			now, _ := settings.DocumentValue(o.Place.Config, after, name)
-			if name != "mcpServers" && !same(v, now) {
-				t.Errorf("%q became %q: %s was %v and is %v", text, after, name, v, now)
-			}
-		}
-		if again, err := hosts.Install(o); err != nil || len(again) != 0 {
-			t.Errorf("%q became %q, and changes again: %v", text, after, err)
-		}
-	})
+	}
 }
 
 func same(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
