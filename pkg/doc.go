@@ -22,7 +22,8 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         index       the search index on disk                       ← lexical, atomicfile, roots, skill, vec
 	         cloud       the HTTP client of a skill registry            ← api, skill, wire
 	         llm         chat models at OpenAI-compatible endpoints, recording and replay  ← jsonl
-	level 2  search      candidates to one ranked list  ← lexical, skill, store, roots, index, embed, safety, wire
+	level 2  review      prepared changes of skills: pins, proposals, putting in place  ← store, skill, wire, atomicfile
+	         search      candidates to one ranked list  ← lexical, skill, store, roots, index, embed, safety, wire
 	         registry    the server of a skill community ← api, journal, skill, index, lexical, safety, atomicfile, jsonl
 	         pipe        other commands of the suite as children: lines in, records out  ← jsonl, wire
 	         transfer    skill folder, archive, registry ← skill, store, safety, cloud, api, wire, atomicfile

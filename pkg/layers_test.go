@@ -27,6 +27,7 @@ var below = map[string][]string{
 	"pkg/settings":   {"atomicfile"},
 	"pkg/safety":     {"skill", "atomicfile"},
 	"pkg/store":      {"skill", "atomicfile", "jsonl"},
+	"pkg/review":     {"store", "skill", "wire", "atomicfile"},
 	"pkg/roots":      {"skill"},
 	"pkg/index":      {"lexical", "atomicfile", "roots", "skill", "vec"},
 	"pkg/search":     {"skill", "store", "roots", "index", "embed", "safety", "wire", "lexical"},
