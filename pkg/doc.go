@@ -28,6 +28,7 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         pipe        other commands of the suite as children: lines in, records out  ← jsonl, wire
 	         transfer    skill folder, archive, registry ← skill, store, safety, cloud, api, wire, atomicfile
 	         tools       what an agent can do: shell, files, web, skills  ← wire, atomicfile
+	         evolve      what runs teach: analysis, changes of skills, what starts them  ← llm, review, patch, store, skill, safety, wire, recording, sandbox
 	level 3  cli         the process boundary of all commands           ← jsonl, wire, settings
 
 Commands stand in cmd/<name> and may import cli and everything below it.

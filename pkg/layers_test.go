@@ -27,6 +27,7 @@ var below = map[string][]string{
 	"pkg/settings":   {"atomicfile"},
 	"pkg/safety":     {"skill", "atomicfile"},
 	"pkg/store":      {"skill", "atomicfile", "jsonl"},
+	"pkg/evolve":     {"llm", "review", "patch", "store", "skill", "safety", "wire", "atomicfile", "recording", "sandbox"},
 	"pkg/review":     {"store", "skill", "wire", "atomicfile"},
 	"pkg/roots":      {"skill"},
 	"pkg/index":      {"lexical", "atomicfile", "roots", "skill", "vec"},
