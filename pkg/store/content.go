@@ -22,17 +22,22 @@ type Blob struct {
 
 // Content returns the files of a version, from the store and not from its folder.
 func (s *Store) Content(rec Record) (Content, error) {
-	files, err := s.TreeFiles(rec.Lineage.Tree)
+	side, err := s.VersionSide(rec.SkillID)
 	if err != nil {
-		return nil, fmt.Errorf("read version %q: %w", rec.SkillID, err)
+		return nil, err
 	}
+	return side.Content()
+}
+
+// Content reads all files of a side.
+func (s Side) Content() (Content, error) {
 	c := Content{}
-	for _, f := range files {
-		data, err := s.ReadObject(f.SHA256)
+	for name, f := range s.files {
+		data, err := s.read(f)
 		if err != nil {
-			return nil, fmt.Errorf("read %s of version %q: %w", f.Path, rec.SkillID, err)
+			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
-		c[f.Path] = Blob{Data: data, Exec: f.Mode == "0755"}
+		c[name] = Blob{Data: data, Exec: f.Mode == modeExec}
 	}
 	return c, nil
 }
