@@ -9,6 +9,7 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         skill       the SKILL.md format: reading, editing, validation, which files belong to a skill
 	         lexical     words, stems and the arithmetic of BM25F
 	         vec         unit vectors in a mapped file, the nearest of them
+	         patch       edits as text: whole files, blocks, hunks; read and applied in memory
 	level 1  api         what a registry and its clients agree on       ← skill
 	         journal     checksummed lines in segment files             ← atomicfile
 	         wire        record types, error codes, exit statuses      ← skill

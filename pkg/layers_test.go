@@ -18,6 +18,7 @@ var below = map[string][]string{
 	"pkg/skill":      {},
 	"pkg/lexical":    {},
 	"pkg/vec":        {},
+	"pkg/patch":      {},
 	"pkg/embed":      {"lexical", "vec", "atomicfile"},
 	"pkg/api":        {"skill"},
 	"pkg/cloud":      {"api", "skill", "wire"},
