@@ -64,9 +64,6 @@ func (e *Engine) Evolve(ctx context.Context, req Request) (Result, error) {
 	start := time.Now()
 	w := &work{e: e, req: req, res: Result{Kind: req.Kind}}
 	err := w.run(ctx)
-	if err != nil && w.res.Outcome == "" {
-		err = fmt.Errorf("%s skill%s: %w", verbs[req.Kind], w.label(), err)
-	}
 	if !req.DryRun && !errors.Is(err, ErrHeld) {
 		a := store.Attempt{
 			ID: skill.NewID("attempt", "x"), Trigger: req.Trigger, Type: string(req.Kind), Targets: w.targets(), Outcome: outcome(w.res, err),
@@ -79,6 +76,9 @@ func (e *Engine) Evolve(ctx context.Context, req Request) (Result, error) {
 		if jerr := e.o.Store.RecordAttempt(context.WithoutCancel(ctx), a); jerr != nil {
 			e.o.Warn("note the attempt: %v", jerr)
 		}
+	}
+	if err != nil {
+		err = fmt.Errorf("%s skill%s: %w", verbs[req.Kind], w.label(), err)
 	}
 	return w.res, err
 }
@@ -106,7 +106,7 @@ type work struct {
 	parents []store.Record // of derived
 	base    store.Content  // what the edit is applied to
 	before  store.Content  // what the result is compared with: the base, or all parents together
-	files   *os.Root       // the base on disk, for the model to read
+	like    string         // the skill that a new one was too much like
 }
 
 func (w *work) label() string {
@@ -126,6 +126,9 @@ func (w *work) targets() []string {
 	}
 	if w.head.SkillID != "" {
 		ids = append(ids, w.head.SkillID)
+	}
+	if w.like != "" {
+		ids = append(ids, w.like)
 	}
 	if ids == nil {
 		ids = []string{}

@@ -36,6 +36,7 @@ func (w *work) unlike(ctx context.Context, c store.Content, exclude []string) er
 	if what == "" {
 		what = found.Name
 	}
+	w.like = found.SkillID
 	return wire.Errorf(wire.Exists, "%w: %s shares %.0f%% of the text of %q", ErrSimilar, what, 100*found.Share, mainSkill(c).Name).
 		WithHint("fix or derive %s in its place, or force it", what)
 }
