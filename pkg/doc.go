@@ -6,7 +6,8 @@ Arrows go down only: a package may import those of lower levels that its row nam
 
 	level 0  jsonl       lines in and out: cap, line numbers, flush rule
 	         atomicfile  crash-safe replacement of files, advisory locks
-	         skill       the SKILL.md format: reading, editing, validation, which files belong to a skill
+	         ignore      ignore files: what a .gitignore leaves out
+	         skill       the SKILL.md format: reading, editing, validation, which files belong to a skill  ← ignore
 	         lexical     words, stems and the arithmetic of BM25F
 	         vec         unit vectors in a mapped file, the nearest of them
 	         patch       edits as text: whole files, blocks, hunks; read and applied in memory
@@ -23,13 +24,18 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         index       the search index on disk                       ← lexical, atomicfile, roots, skill, vec
 	         cloud       the HTTP client of a skill registry            ← api, skill, wire
 	         llm         chat models at OpenAI-compatible endpoints, recording and replay  ← jsonl
+	         recording   what happened in a task, as files              ← jsonl, atomicfile
+	                     (llmtest: a scripted model over HTTP)
+	         policy      what a model may do: commands, files, addresses
+	         sandbox     commands that can change only what they were given
 	level 2  review      prepared changes of skills: pins, proposals, putting in place  ← store, skill, wire, atomicfile
 	         search      candidates to one ranked list  ← lexical, skill, store, roots, index, embed, safety, wire
 	         registry    the server of a skill community ← api, journal, skill, index, lexical, safety, atomicfile, jsonl
 	         pipe        other commands of the suite as children: lines in, records out  ← jsonl, wire
 	         transfer    skill folder, archive, registry ← skill, store, safety, cloud, api, wire, atomicfile
-	         tools       what an agent can do: shell, files, web, skills  ← wire, atomicfile
-	         evolve      what runs teach: analysis, changes of skills, what starts them  ← llm, review, patch, store, skill, safety, wire, recording, sandbox
+	         tools       what an agent can do: shell, files, web, skills  ← policy, sandbox, wire, atomicfile, ignore
+	         agent       the loop in which a model works with tools      ← llm, tools, recording, wire
+	         evolve      what runs teach: analysis, changes of skills, what starts them  ← llm, review, patch, store, skill, safety, wire, atomicfile, recording, sandbox
 	level 3  cli         the process boundary of all commands           ← jsonl, wire, settings
 
 Commands stand in cmd/<name> and may import cli and everything below it.

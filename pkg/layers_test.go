@@ -15,7 +15,8 @@ var below = map[string][]string{
 	"pkg":            {},
 	"pkg/jsonl":      {},
 	"pkg/atomicfile": {},
-	"pkg/skill":      {},
+	"pkg/ignore":     {},
+	"pkg/skill":      {"ignore"},
 	"pkg/lexical":    {},
 	"pkg/vec":        {},
 	"pkg/patch":      {},
@@ -36,11 +37,16 @@ var below = map[string][]string{
 	"pkg/registry":   {"api", "journal", "skill", "index", "lexical", "safety", "atomicfile", "jsonl", "wire"},
 	"pkg/pipe":       {"jsonl", "wire"},
 	"pkg/llm":        {"jsonl"},
-	"pkg/tools":      {"wire", "atomicfile"},
+	"pkg/policy":     {},
+	"pkg/sandbox":    {},
+	"pkg/tools":      {"policy", "sandbox", "wire", "atomicfile", "ignore"},
+	"pkg/recording":  {"jsonl", "atomicfile"},
+	"pkg/agent":      {"llm", "tools", "recording", "wire"},
 	"pkg/cli":        {"jsonl", "wire", "settings"},
 	"cmd":            {},
 
 	"pkg/registry/registrytest": {"registry"}, // what storages must do
+	"pkg/llm/llmtest":           {},           // a scripted model over HTTP
 	"pkg/embed/openai":          {"embed"},    // an endpoint as an embedder
 	"pkg/embed/embedtest":       {"embed"},    // what embedders must do
 }
@@ -57,7 +63,12 @@ var only = map[string]string{
 	"github.com/kljensen/snowball":            "pkg/lexical",
 	"github.com/viterin/vek":                  "pkg/vec",
 	"go.yaml.in/yaml/v3":                      "pkg/skill",
+	"github.com/openai/openai-go/v3":          "pkg/llm",
 	"github.com/cpuguy83/go-md2man/v2/md2man": "scripts/gen",
+
+	"mvdan.cc/sh/v3/syntax":                        "pkg/policy",
+	"mvdan.cc/sh/v3/expand":                        "pkg/policy",
+	"github.com/landlock-lsm/go-landlock/landlock": "pkg/sandbox",
 }
 
 type listed struct {

@@ -155,7 +155,7 @@ func (o *options) answer(ctx context.Context, env *cli.Env) error {
 	}
 	any := false
 	for in := range env.Inputs(wire.TypeQuery) {
-		hits, err := o.query(ctx, env, in)
+		hits, done, err := o.query(ctx, env, in)
 		if err != nil {
 			env.Out.Fail(in.About(fault.Of(err)))
 			continue
@@ -163,6 +163,11 @@ func (o *options) answer(ctx context.Context, env *cli.Env) error {
 		for _, h := range hits {
 			h.ID = in.ID
 			if err := env.Out.Emit(h); err != nil {
+				return err
+			}
+		}
+		if done {
+			if err := env.Out.Emit(wire.Result{ID: in.ID, Status: "success", Action: "search", Count: len(hits)}); err != nil {
 				return err
 			}
 		}
@@ -174,9 +179,21 @@ func (o *options) answer(ctx context.Context, env *cli.Env) error {
 	return nil
 }
 
-// query answers one input.
-func (o *options) query(ctx context.Context, env *cli.Env, in cli.Input) ([]wire.Hit, error) {
-	r, source, err := o.request(in)
+// query answers one input, and tells whether the end of the answer is to be marked.
+func (o *options) query(ctx context.Context, env *cli.Env, in cli.Input) (hits []wire.Hit, done bool, err error) {
+	q := wire.Query{Query: in.Value}
+	if in.Data != nil {
+		if err := in.Decode(&q); err != nil {
+			return nil, false, err
+		}
+	}
+	hits, err = o.find(ctx, env, q)
+	return hits, q.Done, err
+}
+
+// find answers one query.
+func (o *options) find(ctx context.Context, env *cli.Env, q wire.Query) ([]wire.Hit, error) {
+	r, source, err := o.request(q)
 	if err != nil {
 		return nil, err
 	}
@@ -221,25 +238,18 @@ func (o *options) query(ctx context.Context, env *cli.Env, in cli.Input) ([]wire
 	return res.Hits, nil
 }
 
-// request returns the request of one input and its source: the flags, and what a record says otherwise.
-func (o *options) request(in cli.Input) (r search.Request, source string, err error) {
+// request returns the request of a query and its source: the flags, and what a record says otherwise.
+func (o *options) request(q wire.Query) (r search.Request, source string, err error) {
 	r, source = o.Request, *o.source
-	r.Query = in.Value
-	if in.Data != nil {
-		var q wire.Query
-		if err := in.Decode(&q); err != nil {
-			return r, source, err
-		}
-		r.Query = q.Query
-		if q.Limit != 0 {
-			r.Limit = q.Limit
-		}
-		if q.Source != "" {
-			source = q.Source
-		}
-		if source != local && source != registry && source != fromAll {
-			return r, source, wire.Errorf(wire.Usage, "unknown source %q: want local, cloud or all", source)
-		}
+	r.Query = q.Query
+	if q.Limit != 0 {
+		r.Limit = q.Limit
+	}
+	if q.Source != "" {
+		source = q.Source
+	}
+	if source != local && source != registry && source != fromAll {
+		return r, source, wire.Errorf(wire.Usage, "unknown source %q: want local, cloud or all", source)
 	}
 	if strings.TrimSpace(r.Query) == "" {
 		return r, source, wire.Errorf(wire.Usage, "empty query")

@@ -39,6 +39,15 @@ type options struct {
 	hook     func(step string)
 }
 
+// chosen applies options to the defaults.
+func chosen(opts []Option) options {
+	o := options{hook: func(string) {}}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	return o
+}
+
 // Option changes how a file is written.
 type Option func(*options)
 
@@ -66,10 +75,7 @@ func Write(path string, data []byte, perm fs.FileMode, opts ...Option) error {
 // WriteWith is Write for content that fill produces. An error of fill leaves
 // the old file and is returned wrapped.
 func WriteWith(path string, perm fs.FileMode, fill func(w io.Writer) error, opts ...Option) error {
-	o := options{hook: func(string) {}}
-	for _, opt := range opts {
-		opt(&o)
-	}
+	o := chosen(opts)
 	f, err := createTemp(path, perm, o)
 	if err != nil {
 		return fmt.Errorf("write %q: %w", path, err)

@@ -311,3 +311,42 @@ func FuzzArguments(f *testing.F) {
 		}
 	})
 }
+
+// Inputs whose own records tell that they did not come out well decide the status as errors do.
+func TestMiss(t *testing.T) {
+	tests := []struct {
+		name   string
+		do     func(env *cli.Env, in cli.Input)
+		status int
+	}{
+		{"none", func(env *cli.Env, in cli.Input) {}, 0},
+		{"all", func(env *cli.Env, in cli.Input) { env.Out.Miss(4) }, 4},
+		{"the first decides", func(env *cli.Env, in cli.Input) { env.Out.Miss(map[string]int{"a": 1, "b": 5}[in.Value]) }, 1},
+		{"some", func(env *cli.Env, in cli.Input) {
+			if in.Value == "b" {
+				env.Out.Miss(5)
+			}
+		}, 3},
+		{"one has an error, the other a record", func(env *cli.Env, in cli.Input) {
+			if in.Value == "a" {
+				env.Out.Fail(wire.Errorf(wire.Auth, "no"))
+				return
+			}
+			env.Out.Miss(1)
+		}, 4},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := exec(t, does(func(_ context.Context, env *cli.Env) error {
+				for in := range env.Inputs() {
+					tt.do(env, in)
+					env.Out.Emit(wire.Result{ID: in.ID, Status: "x"})
+				}
+				return nil
+			}), cli.Process{Args: []string{"a", "b"}})
+			if got.status != tt.status {
+				t.Errorf("got status %d, want %d", got.status, tt.status)
+			}
+		})
+	}
+}

@@ -12,9 +12,5 @@ func Signalled(parent context.Context, sig os.Signal) (context.Context, context.
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// The parts that are tested alone.
-var (
-	ManualText = manualText
-	OneLine    = oneLine
-	Printable  = printable
-)
+// ManualText is tested alone.
+var ManualText = manualText

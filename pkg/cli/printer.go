@@ -43,6 +43,7 @@ type Printer struct {
 
 	mu                        sync.Mutex
 	in, done, errors, skipped int
+	missed, exit              int // inputs whose own records tell of failure, and the status of the first
 	first                     *wire.Error
 	err                       error
 	warnings                  []byte // to be written at the end
@@ -141,6 +142,16 @@ func (p *Printer) Fail(err error) error {
 		return p.err
 	}
 	return p.fail(wire.AsError(err))
+}
+
+// Miss notes that the record of an input, which is written or will be, tells that it did not come out well. When all inputs end so, the run ends
+// with the status of the first, else with partly done.
+func (p *Printer) Miss(exit int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.missed++; p.missed == 1 {
+		p.exit = exit
+	}
 }
 
 // maxText bounds what an error says, so that its record always fits on a line.
@@ -311,8 +322,14 @@ func (p *Printer) summary() wire.Record {
 // mean partly done, errors about all mean failed in the way of the first.
 func (p *Printer) outcome(err error) error {
 	switch {
-	case p.errors == 0:
+	case p.errors+p.missed == 0:
 		return err
+	case p.missed > 0 && p.errors+p.missed < p.in:
+		return status(wire.StatusPartly)
+	case p.missed > 0 && p.errors > 0:
+		return status(p.first.Code.Exit())
+	case p.missed > 0:
+		return status(p.exit)
 	case p.done == 0 && p.errors >= p.in:
 		return status(p.first.Code.Exit())
 	}

@@ -163,6 +163,12 @@ func oneLine(s string) string {
 	return printable(strings.Join(parts, " "))
 }
 
+// Printable returns text from elsewhere as a terminal may get it: what it would obey is made visible, lines and tabs stay.
+func Printable(s string) string { return printable(s) }
+
+// OneLine is Printable on one line.
+func OneLine(s string) string { return oneLine(s) }
+
 // printable makes what a terminal would obey visible and keeps lines and tabs.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {

@@ -152,6 +152,7 @@ const (
 // Error is what went wrong at a model.
 type Error struct {
 	Kind       Kind
+	Model      string // as it was asked for
 	Message    string // the provider's own words where there are any, secrets masked
 	Endpoint   string // without credentials
 	Status     int    // of HTTP; 0 when there was none
@@ -159,4 +160,7 @@ type Error struct {
 	RetryAfter time.Duration
 	Attempts   int
 	Err        error
+
+	param string // the field that the provider names
+	final bool   // trying again does not help
 }

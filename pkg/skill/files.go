@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/openspace-dev/openspace/pkg/ignore"
 )
 
 const (
@@ -86,7 +88,7 @@ func (w *walker) dir(rel, path string, s scope, chain []string) error {
 }
 
 // scope holds the ignore rules in force in one folder: git's, and our own.
-type scope struct{ git, own []ignoreSet }
+type scope struct{ git, own ignore.Set }
 
 func (w *walker) entry(e fs.DirEntry, rel, path string, s scope, chain []string) {
 	name := e.Name()
@@ -123,9 +125,9 @@ func (w *walker) unwanted(e fs.DirEntry, sub string, s scope) string {
 	}
 	path := filepath.Join(w.root, filepath.FromSlash(sub))
 	switch {
-	case ignored(s.own, path, e.IsDir()):
+	case s.own.Ignored(path, e.IsDir()):
 		return ReasonSkillIgnored
-	case ignored(s.git, path, e.IsDir()):
+	case s.git.Ignored(path, e.IsDir()):
 		return ReasonGitIgnored
 	}
 	return ""

@@ -15,6 +15,10 @@ const (
 	TypeSetting  = "setting"
 	TypeTask     = "task"
 	TypeStep     = "step"
+	TypeTool     = "tool"
+	TypeText     = "text"
+	TypeUsage    = "usage"
+	TypeAnswer   = "answer"
 	TypeResult   = "result"
 	TypeError    = "error"
 	TypeSummary  = "summary"
@@ -34,6 +38,7 @@ type Query struct {
 	Query  string `json:"query"`            // the text to look for
 	Limit  int    `json:"limit,omitempty"`  // absent: the command's
 	Source string `json:"source,omitempty"` // local, cloud or all; absent: the command's
+	Done   bool   `json:"done,omitempty"`   // a result record is to follow the last hit, for a reader that waits for it
 }
 
 // Hit is one skill found for a query, best first.
@@ -231,30 +236,11 @@ type Setting struct {
 	Shadowed []string `json:"shadowed,omitempty"` // sources that say something else and lose
 }
 
-// Task asks for work to be done.
-type Task struct {
-	Type      string `json:"type"`
-	ID        string `json:"id,omitempty"`
-	Task      string `json:"task"`
-	Workspace string `json:"workspace,omitempty"`
-}
-
-// Step is something that happened while a task ran.
-type Step struct {
-	Type      string `json:"type"`
-	ID        string `json:"id,omitempty"`
-	Step      int    `json:"step"` // from 1
-	Kind      string `json:"kind"`
-	Message   string `json:"message,omitempty"`
-	Time      string `json:"time,omitempty"`
-	ElapsedMS int64  `json:"elapsed_ms,omitempty"`
-}
-
-// Result says how an input ended that is not answered by a more telling record.
+// Result says how an input ended that is not answered by a more telling record. The second half is about tasks.
 type Result struct {
 	Type          string  `json:"type"`
 	ID            string  `json:"id,omitempty"`
-	Status        string  `json:"status"` // such as success, unchanged or failed
+	Status        string  `json:"status"` // such as success, unchanged or failed; of a task: success, incomplete, error or canceled
 	Action        string  `json:"action,omitempty"`
 	SkillID       string  `json:"skill_id,omitempty"`
 	SkillDir      string  `json:"skill_dir,omitempty"`
@@ -264,6 +250,27 @@ type Result struct {
 	Count         int     `json:"count,omitempty"`
 	SizeBytes     int64   `json:"size_bytes,omitempty"`
 	EvolvedSkills []Skill `json:"evolved_skills,omitempty"`
+
+	TaskID         string       `json:"task_id,omitempty"`
+	Response       string       `json:"response,omitempty"`       // the answer, or what is known when there is none
+	ExecutionTime  float64      `json:"execution_time,omitempty"` // seconds until the answer
+	ElapsedMS      int64        `json:"elapsed_ms,omitempty"`     // until this record
+	Iterations     int          `json:"iterations,omitempty"`     // calls of the model that did the work, of all phases
+	SkillsUsed     []string     `json:"skills_used,omitempty"`    // ids of what was chosen, and of what was asked for on the way
+	ToolCallCount  int          `json:"tool_call_count,omitempty"`
+	ToolSummary    []ToolCall   `json:"tool_summary,omitempty"` // the first 20
+	Warning        string       `json:"warning,omitempty"`      // why the task is incomplete
+	Warnings       []string     `json:"warnings,omitempty"`     // what made the run less than it could be
+	ActionRequired string       `json:"action_required,omitempty"`
+	ImportedSkills []Import     `json:"imported_skills,omitempty"`
+	Error          *Error       `json:"error,omitempty"` // why the task failed
+	Model          string       `json:"model,omitempty"`
+	Tokens         *Tokens      `json:"tokens,omitempty"`
+	Cost           float64      `json:"cost,omitempty"` // US dollars
+	Phases         []Phase      `json:"phases,omitempty"`
+	WorkspaceDir   string       `json:"workspace_dir,omitempty"`
+	RecordingDir   string       `json:"recording_dir,omitempty"`
+	Files          []FileChange `json:"files,omitempty"` // of the workspace
 }
 
 // Summary is the last record of a run; a stream without it was cut off.

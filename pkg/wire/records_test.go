@@ -22,7 +22,8 @@ const golden = "testdata/records.jsonl"
 // examples returns one record of each type with every field set, in the order of docs/jsonl.md.
 func examples() []wire.Record {
 	score, rank := 0.7312, 0.5
-	tools := []string{"Read", "Bash(git:*)"}
+	tools, exit := []string{"Read", "Bash(git:*)"}, 2
+	tokens := wire.Tokens{Calls: 3, Input: 9000, Cached: 6000, Output: 400, Reasoning: 100, Total: 9400, Unpriced: 1, Estimated: 1}
 	quality := &wire.Quality{TotalSelections: 12, CompletionRate: 0.875, EffectiveRate: 0.583}
 	problem := wire.NewProblem(skill.Diagnostic{
 		Code: "yaml-colon", Severity: skill.Warning, Path: "/skills/pdf-forms/SKILL.md", Line: 3, Column: 20,
@@ -30,7 +31,7 @@ func examples() []wire.Record {
 	}, "/skills/pdf-forms")
 	problem.ID = "1"
 	return []wire.Record{
-		wire.Query{ID: "1", Query: "fill a pdf form", Limit: 5, Source: "local"},
+		wire.Query{ID: "1", Query: "fill a pdf form", Limit: 5, Source: "local", Done: true},
 		wire.Hit{
 			ID: "1", Rank: 1, SkillID: "pdf-forms__imp_0f3a9c21", SkillDir: "/skills/pdf-forms", Name: "pdf-forms",
 			Description: "Fill in PDF forms.", Source: "openspace-local", Score: 0.9127, Path: "/skills/pdf-forms/SKILL.md",
@@ -83,12 +84,41 @@ func examples() []wire.Record {
 			Warnings: []string{"the sidecar is older than the skill"},
 		},
 		wire.Setting{ID: "1", Name: "limit", Value: "5", Source: "env", Where: "OPENSPACE_LIMIT", Shadowed: []string{"config"}},
-		wire.Task{ID: "1", Task: "summarise ./report.pdf", Workspace: "/work"},
-		wire.Step{ID: "1", Step: 1, Kind: "tool", Message: "read_file report.pdf", Time: "2026-01-02T03:04:05Z", ElapsedMS: 12},
+		wire.Task{
+			ID: "1", Task: "summarise ./report.pdf", TaskID: "task_0123456789ab", WorkspaceDir: "/work", Workspace: "/work",
+			SkillDirs: []string{"/skills"}, SearchScope: "all", Model: "openai/gpt-5", MaxIterations: 20, MaxTokens: 200000,
+			MaxCost: 0.5, TimeoutMS: 600000, History: []wire.Message{{Role: "user", Content: "hello"}}, Channel: &wire.Channel{
+				Platform: "feishu", ChatType: "dm", ChatID: "oc_1", ChatName: "Ada", ThreadID: "t1", UserName: "Ada", UserID: "ou_1",
+				SessionKey: "feishu__oc_1", MessageID: "om_2", ReplyToMessageID: "om_1", ReplyToText: "which report?",
+				Attachments: []wire.Attachment{{Kind: "file", Path: "/work/report.pdf", Name: "report.pdf"}},
+			},
+		},
+		wire.Step{ID: "1", Step: 1, Kind: "phase", Phase: "with_skills", Message: "pdf-forms", Time: "2026-01-02T03:04:05Z", ElapsedMS: 12},
+		wire.Tool{
+			ID: "1", Iteration: 1, CallID: "call_1", Name: "run_shell", Backend: "shell", Server: "files", Status: "error", ExitCode: &exit,
+			Summary: "pdftotext report.pdf", Error: "exit status 2", Code: "exit", ElapsedMS: 12,
+		},
+		wire.Text{ID: "1", Iteration: 2, Piece: "The report", Reset: true},
+		wire.Spent{ID: "1", Iteration: 2, Phase: "with_skills", Tokens: tokens, Cost: 0.004, Total: tokens, TotalCost: 0.012, ElapsedMS: 850},
+		wire.Answer{ID: "1", TaskID: "task_0123456789ab", Status: "success", Response: "The report says …"},
 		wire.Result{
 			ID: "1", Status: "success", Action: "rollback", SkillID: "pdf-forms__imp_0f3a9c21", SkillDir: "/skills/pdf-forms",
 			Path: "/skills/pdf-forms/SKILL.md", Message: "2 files", DryRun: true, Count: 2, SizeBytes: 4096,
 			EvolvedSkills: []wire.Skill{{SkillID: "pdf-forms__v3_77aa01bc", Name: "pdf-forms"}},
+			TaskID:        "task_0123456789ab", Response: "The report says …", ExecutionTime: 4.2, ElapsedMS: 4210, Iterations: 3,
+			SkillsUsed: []string{"pdf-forms__imp_0f3a9c21"}, ToolCallCount: 1,
+			ToolSummary: []wire.ToolCall{{Tool: "run_shell", Status: "error", Error: "exit status 2"}},
+			Warning:     "the budget of 20 iterations is used up", Warnings: []string{"the registry was not searched"},
+			ActionRequired: "upload pdf-forms", ImportedSkills: []wire.Import{{
+				SkillID: "pdf-forms__clo_1b2c3d4e", Name: "pdf-forms", ImportStatus: "success", LocalPath: "/skills/pdf-forms", Error: "refused",
+			}},
+			Error: &wire.Error{Type: "error", Code: wire.Network, Message: "the model broke off"}, Model: "openai/gpt-5", Tokens: &tokens, Cost: 0.012,
+			Phases: []wire.Phase{{
+				Name: "with_skills", Status: "success", Stop: "answered", Reason: "the model answered", Iterations: 3,
+				Skills: []string{"pdf-forms__imp_0f3a9c21"}, Tokens: &tokens, Cost: 0.012, ElapsedMS: 4100,
+			}},
+			WorkspaceDir: "/work", RecordingDir: "/home/ada/.local/share/openspace/recordings/task_0123456789ab",
+			Files: []wire.FileChange{{Path: "/work/summary.md", Change: "created", SizeBytes: 812}},
 		},
 		wire.Error{
 			ID: "7", Code: wire.NotFound, Message: `no skill "x"`, Hint: "openspace-search x", Line: 7, Input: "x",
@@ -165,8 +195,8 @@ func TestRecordShapes(t *testing.T) {
 			t.Errorf("%s: empty record is %s, %v", typ, line, err)
 		}
 	}
-	if len(seen) != 16 {
-		t.Errorf("got %d record types, want 16", len(seen))
+	if len(seen) != 20 {
+		t.Errorf("got %d record types, want 20", len(seen))
 	}
 }
 
@@ -227,6 +257,22 @@ func TestRows(t *testing.T) {
 		if got := tt.rec.Text(); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}
+	}
+}
+
+// A conversation of a host may have contents in parts.
+func TestMessageParts(t *testing.T) {
+	var task wire.Task
+	line := `{"task":"x","history":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image"},{"type":"text","text":"b"}]},{"role":"assistant","content":null},{"role":"user"}]}`
+	if err := jsonl.Unmarshal([]byte(line), &task); err != nil {
+		t.Fatal(err)
+	}
+	want := []wire.Message{{Role: "user", Content: "a\nb"}, {Role: "assistant"}, {Role: "user"}}
+	if !reflect.DeepEqual(task.History, want) {
+		t.Errorf("got %+v, want %+v", task.History, want)
+	}
+	if err := jsonl.Unmarshal([]byte(`{"history":[{"role":"user","content":3}]}`), &task); err == nil {
+		t.Error("a number is taken as a content")
 	}
 }
 

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -29,8 +30,16 @@ func (r Step) Typed() Record     { r.Type = TypeStep; return r }
 func (r Result) Typed() Record {
 	r.Type = TypeResult
 	r.EvolvedSkills = typed(r.EvolvedSkills)
+	if r.Error != nil {
+		e := r.Error.Typed().(Error)
+		r.Error = &e
+	}
 	return r
 }
+func (r Tool) Typed() Record    { r.Type = TypeTool; return r }
+func (r Text) Typed() Record    { r.Type = TypeText; return r }
+func (r Spent) Typed() Record   { r.Type = TypeUsage; return r }
+func (r Answer) Typed() Record  { r.Type = TypeAnswer; return r }
 func (r Error) Typed() Record   { r.Type = TypeError; return r }
 func (r Summary) Typed() Record { r.Type = TypeSummary; return r }
 
@@ -113,10 +122,25 @@ func (r Setting) Cells() []string {
 }
 
 func (Task) Columns() []string { return []string{"ID", "TASK", "WORKSPACE"} }
-func (r Task) Cells() []string { return []string{r.ID, r.Task, r.Workspace} }
+func (r Task) Cells() []string { return []string{r.ID, r.Task, cmp.Or(r.WorkspaceDir, r.Workspace)} }
 
 func (Step) Columns() []string { return []string{"STEP", "KIND", "MESSAGE"} }
 func (r Step) Cells() []string { return []string{strconv.Itoa(r.Step), r.Kind, r.Message} }
+
+func (Tool) Columns() []string { return []string{"STATUS", "TOOL", "SUMMARY", "ERROR"} }
+func (r Tool) Cells() []string { return []string{r.Status, r.Name, r.Summary, r.Error} }
+
+func (Text) Columns() []string { return nil }
+func (Text) Cells() []string   { return nil }
+
+func (Spent) Columns() []string { return []string{"PHASE", "INPUT", "OUTPUT", "COST"} }
+func (r Spent) Cells() []string {
+	return []string{r.Phase, strconv.FormatInt(r.Tokens.Input, 10), strconv.FormatInt(r.Tokens.Output, 10),
+		strconv.FormatFloat(r.Cost, 'f', -1, 64)}
+}
+
+func (Answer) Columns() []string { return nil }
+func (Answer) Cells() []string   { return nil }
 
 func (Result) Columns() []string {
 	return []string{"STATUS", "ACTION", "SKILL ID", "DIRECTORY", "PATH", "MESSAGE"}
@@ -162,6 +186,12 @@ func (r Diff) Text() string {
 	}
 	return r.Change + " " + r.Path
 }
+
+// Text is what the model said.
+func (r Text) Text() string { return r.Piece }
+
+// Text is the answer.
+func (r Answer) Text() string { return r.Response }
 
 // Text is the problem as compilers write it.
 func (r Problem) Text() string {

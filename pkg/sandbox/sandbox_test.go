@@ -1,0 +1,303 @@
+package sandbox_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openspace-dev/openspace/pkg/sandbox"
+)
+
+func TestMain(m *testing.M) {
+	sandbox.Main()
+	os.Exit(m.Run())
+}
+
+// outcome is what a command wrote and how it ended.
+type outcome struct {
+	text   string
+	exit   sandbox.Exit
+	report sandbox.Report
+}
+
+// linux skips tests of what only Linux has.
+func linux(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has a sandbox")
+	}
+}
+
+func spec(t *testing.T, script string) sandbox.Spec {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"work", "tmp"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	work, tmp := filepath.Join(dir, "work"), filepath.Join(dir, "tmp")
+	return sandbox.Spec{
+		Argv: []string{"sh", "-c", script}, Dir: work, Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + tmp},
+		Write: []string{work, tmp}, Tmp: tmp, Home: home(t), Level: sandbox.BestEffort,
+	}
+}
+
+func home(t *testing.T) string {
+	t.Helper()
+	dir, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// run runs a command to its end and returns all that it wrote.
+func run(t *testing.T, s sandbox.Spec) outcome {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	s.Stdout, s.Stderr = w, w
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	p, err := sandbox.Start(ctx, s)
+	w.Close()
+	if err != nil {
+		t.Fatalf("start %q: %v", s.Argv, err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Ended()
+	return outcome{string(text), p.Exit(), p.Report}
+}
+
+func TestExitAndOutput(t *testing.T) {
+	tests := []struct {
+		name, script, want string
+		code               int
+	}{
+		{"done", "echo hello", "hello\n", 0},
+		{"status", "echo bad >&2; exit 3", "bad\n", 3},
+		{"signal", "kill -9 $$", "", 137},
+		{"nothing to read", "cat; echo over", "over\n", 0},
+		{"home is given", `cd "$HOME" && : >x && ls x`, "x\n", 0},
+	}
+	for _, level := range []sandbox.Level{sandbox.BestEffort, sandbox.Off} {
+		for _, tt := range tests {
+			t.Run(string(level)+"/"+tt.name, func(t *testing.T) {
+				s := spec(t, tt.script)
+				s.Level = level
+				if got := run(t, s); got.text != tt.want || got.exit.Code != tt.code || got.exit.Left {
+					t.Errorf("got %q, %+v, want %q, code %d", got.text, got.exit, tt.want, tt.code)
+				}
+			})
+		}
+	}
+}
+
+func TestClosedPlaces(t *testing.T) {
+	linux(t)
+	outside := filepath.Join(t.TempDir(), "outside")
+	if err := os.WriteFile(outside, []byte("before"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct{ name, script string }{
+		{"write", "echo after >" + outside},
+		{"remove", "rm " + outside},
+		{"link", "ln -s " + outside + " l; echo after >l"},
+		{"hard link", "ln " + outside + " l && echo after >l"},
+		{"read", "cat " + outside},
+		{"home", "ls -A ~root/.ssh " + home(t) + "/.ssh"},
+		{"password hashes", "cat /etc/shadow"},
+		{"settings of the kernel", "echo 1 >/proc/sys/kernel/ctrl-alt-del"},
+		{"environment of the launcher", "cat /proc/$PPID/environ"},
+		{"mount", "mount -t tmpfs x ."},
+		{"namespaces", "unshare -U true"},
+		{"processes outside", "kill -0 " + strconv.Itoa(os.Getpid())},
+		{"owner", "touch f && chown 12345 f"},
+		{"devices", "mknod d b 1 1"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := run(t, spec(t, tt.script))
+			if got.exit.Code == 0 {
+				t.Errorf("got success and %q, want a failure", got.text)
+			}
+			if text, err := os.ReadFile(outside); err != nil || string(text) != "before" {
+				t.Fatalf("got %q (%v) outside, want it as before", text, err)
+			}
+			t.Log(strings.TrimSpace(got.text), got.report)
+		})
+	}
+}
+
+func TestOpenPlaces(t *testing.T) {
+	linux(t)
+	read := t.TempDir()
+	if err := os.WriteFile(filepath.Join(read, "f"), []byte("skill\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct{ name, script, want string }{
+		{"workspace", "mkdir a && echo x >a/f && mv a/f g && cat g", "x\n"},
+		{"a declared folder", "cat " + read + "/f", "skill\n"},
+		{"temporary files", "echo t >/tmp/f && cat /tmp/f && cat \"$HOME/f\"", "t\nt\n"},
+		{"shared memory", "echo s >/dev/shm/f && cat /dev/shm/f", "s\n"},
+		{"devices", "echo x >/dev/null && head -c 4 /dev/zero | wc -c", "4\n"},
+		{"own processes", "ls -d /proc/1 && ! ls -d /proc/" + strconv.Itoa(os.Getpid()) + " 2>/dev/null", "/proc/1\n"},
+		{"names", "cat /etc/resolv.conf >/dev/null && echo ok", "ok\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := spec(t, tt.script)
+			s.Read = []string{read}
+			if got := run(t, s); got.text != tt.want {
+				t.Errorf("got %q, want %q (%s)", got.text, tt.want, got.report)
+			}
+		})
+	}
+	if _, err := os.Stat("/tmp/f"); err == nil {
+		t.Error("a temporary file of a command is outside")
+	}
+}
+
+// A command that leaves processes behind is over at once; they go on until they are stopped, and then all are gone.
+func TestWhatIsLeft(t *testing.T) {
+	for _, level := range []sandbox.Level{sandbox.BestEffort, sandbox.Off} {
+		t.Run(string(level), func(t *testing.T) {
+			s := spec(t, "sleep 61.25 & (setsid sleep 61.25 &) ; exit 4")
+			s.Level = level
+			p, err := sandbox.Start(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if exit := p.Exit(); exit.Code != 4 || !exit.Left {
+				t.Errorf("got %+v, want code 4 and something left", exit)
+			}
+			select {
+			case <-p.Ended():
+				t.Error("it has ended, want it to go on")
+			case <-time.After(50 * time.Millisecond):
+			}
+			p.Stop()
+			if n := running(t, "61.25"); n != 0 {
+				t.Errorf("got %d processes that outlive it, want none", n)
+			}
+		})
+	}
+}
+
+func TestCancel(t *testing.T) {
+	for _, level := range []sandbox.Level{sandbox.BestEffort, sandbox.Off} {
+		s := spec(t, "trap '' TERM; sleep 62.25; sleep 62.25")
+		s.Level = level
+		ctx, cancel := context.WithCancel(t.Context())
+		p, err := sandbox.Start(ctx, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		<-p.Ended()
+		if n := running(t, "62.25"); n != 0 {
+			t.Errorf("%s: got %d processes that outlive it, want none", level, n)
+		}
+	}
+}
+
+// running counts processes that have a word in their command line.
+func running(t *testing.T, word string) int {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, file := range files {
+		if text, err := os.ReadFile(file); err == nil && slices.Contains(strings.Split(string(text), "\x00"), word) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestStartRefuses(t *testing.T) {
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	tests := []struct {
+		name string
+		ctx  context.Context
+		edit func(*sandbox.Spec)
+		want string
+	}{
+		{"no command", t.Context(), func(s *sandbox.Spec) { s.Argv = nil }, "it has no name"},
+		{"unknown command", t.Context(), func(s *sandbox.Spec) { s.Argv = []string{"no-such-program"} }, `find "no-such-program" in PATH`},
+		{"no folder", t.Context(), func(s *sandbox.Spec) { s.Dir += "/missing" }, "no such file"},
+		{"canceled", canceled, func(*sandbox.Spec) {}, "context canceled"},
+		{"not a program", t.Context(), func(s *sandbox.Spec) { s.Argv = []string{"/etc/passwd"} }, "permission denied"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := spec(t, "true")
+			tt.edit(&s)
+			_, err := sandbox.Start(tt.ctx, s)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want an error with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestStrict(t *testing.T) {
+	s := spec(t, "echo ok")
+	s.Level = sandbox.Strict
+	p, err := sandbox.Start(t.Context(), s)
+	if errors.Is(err, sandbox.ErrUnconfined) {
+		t.Skipf("this machine cannot: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Ended()
+	if p.Report.Level != sandbox.Strict || len(p.Report.Missing) > 0 {
+		t.Errorf("got %+v, want strict and nothing missing", p.Report)
+	}
+}
+
+func TestParseLevel(t *testing.T) {
+	for text, want := range map[string]sandbox.Level{"": sandbox.BestEffort, "strict": sandbox.Strict, "off": sandbox.Off} {
+		if got, err := sandbox.ParseLevel(text); err != nil || got != want {
+			t.Errorf("%q: got %q (%v), want %q", text, got, err, want)
+		}
+	}
+	if _, err := sandbox.ParseLevel("on"); err == nil || !strings.Contains(err.Error(), "best-effort") {
+		t.Errorf("got %v, want an error that names the levels", err)
+	}
+}
+
+func BenchmarkStart(b *testing.B) {
+	for _, level := range []sandbox.Level{sandbox.BestEffort, sandbox.Off} {
+		b.Run("level="+string(level), func(b *testing.B) {
+			dir := b.TempDir()
+			s := sandbox.Spec{Argv: []string{"/bin/true"}, Dir: dir, Write: []string{dir}, Tmp: dir, Level: level, Home: "/root"}
+			for b.Loop() {
+				p, err := sandbox.Start(b.Context(), s)
+				if err != nil {
+					b.Fatal(err)
+				}
+				<-p.Ended()
+			}
+		})
+	}
+}

@@ -1,0 +1,80 @@
+package sandbox
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Offsets in struct seccomp_data (linux/seccomp.h): number of the call, architecture, first and second argument. Of
+// the arguments the low half is looked at, on the little-endian machines that are supported.
+const (
+	atCall = 0
+	atArch = 4
+	atArg0 = 16
+	atArg1 = 24
+)
+
+// x32 marks calls of the x32 interface, which have numbers of their own on amd64.
+const x32 = 0x4000_0000
+
+// forbidden are calls that reach beyond files and processes: io_uring does what a filter cannot see, the key rings and
+// events belong to the user or the machine, and the others have a long history of holes.
+var forbidden = []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_ADD_KEY,
+	unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD}
+
+var machines = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
+
+// filterCalls refuses system calls: the forbidden ones, typing into a terminal, and sockets to the machine's
+// hypervisor. With noLocal also local sockets, by which services such as a container daemon could be asked to act:
+// needed where /run cannot be hidden.
+func filterCalls(noLocal bool) error {
+	machine, ok := machines[runtime.GOARCH]
+	if !ok {
+		return fmt.Errorf("not known for %s", runtime.GOARCH)
+	}
+	filter := program(machine, noLocal)
+	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0); err != nil {
+		return err
+	}
+	runtime.KeepAlive(filter)
+	return nil
+}
+
+// program writes the filter: tests one after the other, each followed by its refusal.
+func program(machine uint32, noLocal bool) []unix.SockFilter {
+	load := func(at uint32) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
+	}
+	equal := func(k uint32, no uint8) unix.SockFilter { // jumps over no instructions when it is not
+		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jf: no}
+	}
+	end := func(k uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: k} }
+	refuse := end(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM))
+	out := []unix.SockFilter{
+		load(atArch),
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: machine, Jt: 1}, refuse,
+		load(atCall),
+		{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, K: x32, Jf: 1}, refuse,
+	}
+	for _, call := range forbidden {
+		out = append(out, equal(call, 1), refuse)
+	}
+	argument := func(call, at uint32, values ...uint32) {
+		out = append(out, equal(call, uint8(2+2*len(values))), load(at))
+		for _, v := range values {
+			out = append(out, equal(v, 1), refuse)
+		}
+		out = append(out, load(atCall))
+	}
+	families := []uint32{unix.AF_VSOCK}
+	if noLocal {
+		families = append(families, unix.AF_UNIX)
+	}
+	argument(unix.SYS_SOCKET, atArg0, families...)
+	argument(unix.SYS_IOCTL, atArg1, unix.TIOCSTI, unix.TIOCLINUX)
+	return append(out, end(unix.SECCOMP_RET_ALLOW))
+}
