@@ -21,12 +21,16 @@ const fewCalls = 3
 // Analyze judges a run and records the judgment; a run that was analysed before is not asked about again. Without a model, and when the model
 // cannot be asked, the run is counted by what is known of it: the error then says why there are no suggestions.
 func (e *Engine) Analyze(ctx context.Context, run Run) (store.Analysis, llm.Usage, error) {
+	a, _, usage, err := e.analyze(ctx, run)
+	return a, usage, err
+}
+
+// analyze is Analyze; fresh tells whether the judgment was recorded by this call.
+func (e *Engine) analyze(ctx context.Context, run Run) (a store.Analysis, fresh bool, usage llm.Usage, failed error) {
 	if a, ok, err := e.o.Store.Analysis(run.TaskID); ok || err != nil {
-		return a, llm.Usage{}, err
+		return a, false, usage, err
 	}
-	a := e.known(run)
-	var usage llm.Usage
-	var failed error
+	a = e.known(run)
 	if e.o.Model != nil && !run.trivial() {
 		var v verdict
 		if v, usage, failed = e.judge(ctx, run); failed == nil {
@@ -35,15 +39,16 @@ func (e *Engine) Analyze(ctx context.Context, run Run) (store.Analysis, llm.Usag
 		}
 	}
 	if ctx.Err() != nil {
-		return a, usage, ctx.Err()
+		return a, false, usage, ctx.Err()
 	}
-	if _, err := e.o.Store.RecordAnalysis(ctx, a); err != nil {
-		return a, usage, fmt.Errorf("record the analysis of task %q: %w", run.TaskID, err)
+	fresh, err := e.o.Store.RecordAnalysis(ctx, a)
+	if err != nil {
+		return a, false, usage, fmt.Errorf("record the analysis of task %q: %w", run.TaskID, err)
 	}
 	if failed != nil {
 		failed = fmt.Errorf("analyse task %q: %w", run.TaskID, failed)
 	}
-	return a, usage, failed
+	return a, fresh, usage, failed
 }
 
 // trivial tells whether there is nothing to learn from a run.

@@ -33,7 +33,7 @@ func aRun(skills ...store.Record) evolve.Run {
 
 func TestAnalyze(t *testing.T) {
 	st := openStore(t)
-	one, two := addSkill(t, st, t.TempDir(), "one", nil), addSkill(t, st, t.TempDir(), "two", nil)
+	one, two := addSkill(t, st, fastDir(t), "one", nil), addSkill(t, st, fastDir(t), "two", nil)
 	typo := one.SkillID[:len(one.SkillID)-1] + "z"
 	m := answers(`Here it is: {"task_completed": "false", "execution_note": "It went wrong.", "tool_issues": ["shell:run_shell — slow", {"key": "mcp:a:b", "text": "lies"}, 7],
 	 "skill_judgments": [{"skill_id": "` + typo + `", "skill_applied": true, "note": "used"}, {"skill_id": "` + one.SkillID + `", "skill_applied": false}, "x", {"skill_id": "other__imp_00000000", "skill_applied": true}],
@@ -87,7 +87,7 @@ func TestAnalyzeOnce(t *testing.T) {
 
 func TestAnalyzeAsksOnceMore(t *testing.T) {
 	st := openStore(t)
-	one := addSkill(t, st, t.TempDir(), "one", nil)
+	one := addSkill(t, st, fastDir(t), "one", nil)
 	m := answers("I think it went well.", "```json\n{\"task_completed\": true}\n```")
 	if a, _, err := engine(t, evolve.Options{Store: st, Model: m}).Analyze(t.Context(), aRun(one)); err != nil || !a.TaskCompleted {
 		t.Errorf("got %+v, %v", a, err)
@@ -101,7 +101,7 @@ func TestAnalyzeAsksOnceMore(t *testing.T) {
 func TestB38Fallback(t *testing.T) {
 	run := func(t *testing.T, m *script) store.Counters {
 		st := openStore(t)
-		one := addSkill(t, st, t.TempDir(), "one", nil)
+		one := addSkill(t, st, fastDir(t), "one", nil)
 		r := aRun(one)
 		r.Fellback = true
 		_, _, err := engine(t, evolve.Options{Store: st, Model: m}).Analyze(t.Context(), r)
@@ -138,7 +138,7 @@ func TestTrivialRunIsNotShown(t *testing.T) {
 // The model may read the recording and the offered skills, and nothing else.
 func TestAnalysisReads(t *testing.T) {
 	st := openStore(t)
-	root := t.TempDir()
+	root := fastDir(t)
 	one := addSkill(t, st, root, "one", map[string]string{"ref/more.md": "more text and hunter2"})
 	writeFile(t, filepath.Join(root, "outside"), "not for you")
 	call := func(args string) llm.Message {

@@ -66,7 +66,7 @@ func (e *Engine) Evolve(ctx context.Context, req Request) (Result, error) {
 	err := w.run(ctx)
 	if !req.DryRun && !errors.Is(err, ErrHeld) {
 		a := store.Attempt{
-			ID: skill.NewID("attempt", "x"), Trigger: req.Trigger, Type: string(req.Kind), Targets: w.targets(), Outcome: outcome(w.res, err),
+			ID: skill.NewID("attempt", "x"), Trigger: w.req.Trigger, Type: string(req.Kind), Targets: w.targets(), Outcome: outcome(w.res, err),
 			NewID: w.res.Record.SkillID, Tokens: w.res.Usage.Tokens(), CostUSD: w.res.Usage.Cost, MS: time.Since(start).Milliseconds(),
 		}
 		if err != nil {

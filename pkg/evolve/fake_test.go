@@ -58,9 +58,20 @@ func (s *script) last() string {
 
 func answers(texts ...any) *script { return &script{answers: texts} }
 
+// fastDir is a folder in memory where the machine has one: syncing to a disk is not what is tested here.
+func fastDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "evolve-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
 func openStore(t testing.TB) *store.Store {
 	t.Helper()
-	st, err := store.Open(t.TempDir(), store.Options{Fast: true})
+	st, err := store.Open(fastDir(t), store.Options{Fast: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func fixOf(dir string) evolve.Request {
 
 func TestFix(t *testing.T) {
 	st := openStore(t)
-	one := addSkill(t, st, t.TempDir(), "one", map[string]string{"ref/more.md": "more\n"})
+	one := addSkill(t, st, fastDir(t), "one", map[string]string{"ref/more.md": "more\n"})
 	before := readFile(t, one.Path)
 	m := answers(stepTwo)
 	res, err := engine(t, evolve.Options{Store: st, Model: m}).Evolve(t.Context(), fixOf(one.Dir()))
@@ -69,7 +69,7 @@ func TestFix(t *testing.T) {
 // EV-01: a skill that is known, and was fixed before, is fixed again.
 func TestEV01FixTwice(t *testing.T) {
 	st := openStore(t)
-	one := addSkill(t, st, t.TempDir(), "one", nil)
+	one := addSkill(t, st, fastDir(t), "one", nil)
 	second := strings.NewReplacer("-Step two.", "-Step two, with care.", "+Step two, with care.", "+Step two, with much care.").Replace(stepTwo)
 	e := engine(t, evolve.Options{Store: st, Model: answers(stepTwo, second)})
 	for gen := 1; gen <= 2; gen++ {
@@ -122,7 +122,7 @@ func TestRefused(t *testing.T) {
 			st := openStore(t)
 			text := strings.Replace(skillText("one", "Step one.\nStep two.\n"), "\n---\n\n", "\nallowed-tools: Read\n---\n\n", 1)
 			answer := strings.ReplaceAll(tt.answer, "\n---\n\n# one", "\nallowed-tools: Read\n---\n\n# one")
-			one := addSkill(t, st, t.TempDir(), "one", map[string]string{"SKILL.md": text, "tests/a.md": "good\n"})
+			one := addSkill(t, st, fastDir(t), "one", map[string]string{"SKILL.md": text, "tests/a.md": "good\n"})
 			m := answers(answer, answer, answer)
 			mask := func(s string) string { return strings.ReplaceAll(s, "hunter2", "[masked]") }
 			req := fixOf(one.Dir())
@@ -152,7 +152,7 @@ func TestRefused(t *testing.T) {
 // An answer that does not pass is told why, and a better one counts: its summary and its text (B6).
 func TestRetry(t *testing.T) {
 	st := openStore(t)
-	one := addSkill(t, st, t.TempDir(), "one", nil)
+	one := addSkill(t, st, fastDir(t), "one", nil)
 	m := answers(strings.NewReplacer("-Step two.", "-Step 2.", "name the second", "wrong").Replace(stepTwo), stepTwo)
 	res, err := engine(t, evolve.Options{Store: st, Model: m}).Evolve(t.Context(), fixOf(one.Dir()))
 	if err != nil || res.Answers != 2 || res.Record.Lineage.ChangeSummary != "name the second step" || res.Usage.Calls != 2 {
@@ -171,7 +171,7 @@ func TestEV02OnlyTheSkillIsSaved(t *testing.T) {
 		"fence after it":   "CHANGE_SUMMARY: s\n\n```markdown\n" + text + "```\n<EVOLUTION_COMPLETE>", // B36
 	} {
 		st := openStore(t)
-		one := addSkill(t, st, t.TempDir(), "one", nil)
+		one := addSkill(t, st, fastDir(t), "one", nil)
 		if _, err := engine(t, evolve.Options{Store: st, Model: answers(answer)}).Evolve(t.Context(), fixOf(one.Dir())); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -184,7 +184,7 @@ func TestEV02OnlyTheSkillIsSaved(t *testing.T) {
 // EV-03: a body without a header gets the old one, and what is checked is the file as it will be.
 func TestEV03BodyOnly(t *testing.T) {
 	st := openStore(t)
-	one := addSkill(t, st, t.TempDir(), "one", nil)
+	one := addSkill(t, st, fastDir(t), "one", nil)
 	m := answers("CHANGE_SUMMARY: s\n\n# one\n\nA better step.\n")
 	if _, err := engine(t, evolve.Options{Store: st, Model: m}).Evolve(t.Context(), fixOf(one.Dir())); err != nil {
 		t.Fatal(err)
@@ -198,7 +198,7 @@ func TestEV03BodyOnly(t *testing.T) {
 // B56: a model that declines has declined, also in an answer to an error.
 func TestDeclined(t *testing.T) {
 	st := openStore(t)
-	one := addSkill(t, st, t.TempDir(), "one", nil)
+	one := addSkill(t, st, fastDir(t), "one", nil)
 	text := readFile(t, one.Path)
 	m := answers("nonsense", "<EVOLUTION_FAILED>\nReason: it is right")
 	_, err := engine(t, evolve.Options{Store: st, Model: m}).Evolve(t.Context(), fixOf(one.Dir()))
@@ -210,7 +210,7 @@ func TestDeclined(t *testing.T) {
 // B25: a hand edit becomes a version of its own before the skill is touched.
 func TestHandEditIsKept(t *testing.T) {
 	st := openStore(t)
-	one := addSkill(t, st, t.TempDir(), "one", nil)
+	one := addSkill(t, st, fastDir(t), "one", nil)
 	writeFile(t, one.Path, readFile(t, one.Path)+"By hand.\n")
 	res, err := engine(t, evolve.Options{Store: st, Model: answers(stepTwo)}).Evolve(t.Context(), fixOf(one.Dir()))
 	if err != nil {
@@ -228,7 +228,7 @@ func TestHandEditIsKept(t *testing.T) {
 // Somebody edits the skill while the model thinks: the edit of the model is for files that are gone.
 func TestEditedMeanwhile(t *testing.T) {
 	st := openStore(t)
-	one := addSkill(t, st, t.TempDir(), "one", nil)
+	one := addSkill(t, st, fastDir(t), "one", nil)
 	m := answers(stepTwo)
 	m.hook = func(int) { writeFile(t, one.Path, readFile(t, one.Path)+"By hand.\n") }
 	_, err := engine(t, evolve.Options{Store: st, Model: m}).Evolve(t.Context(), fixOf(one.Dir()))
@@ -241,7 +241,7 @@ func TestEditedMeanwhile(t *testing.T) {
 // EV-05: a dry run shows the diff and writes nothing, not even that it was tried.
 func TestEV05DryRun(t *testing.T) {
 	st := openStore(t)
-	dir := filepath.Join(t.TempDir(), "one")
+	dir := filepath.Join(fastDir(t), "one")
 	writeFile(t, filepath.Join(dir, "SKILL.md"), skillText("one", "Step one.\nStep two.\n"))
 	req := fixOf(dir)
 	req.DryRun = true
@@ -260,7 +260,7 @@ func TestEV05DryRun(t *testing.T) {
 // In the mode propose a change that nobody asked for waits, a second one is not made meanwhile, and one that was asked for is made.
 func TestPropose(t *testing.T) {
 	st := openStore(t)
-	one := addSkill(t, st, t.TempDir(), "one", nil)
+	one := addSkill(t, st, fastDir(t), "one", nil)
 	m := answers(stepTwo, stepTwo)
 	e := engine(t, evolve.Options{Store: st, Model: m, Mode: evolve.Propose})
 	req := fixOf(one.Dir())
@@ -287,7 +287,7 @@ func TestPropose(t *testing.T) {
 // EV-06: a pinned skill is not changed, and no model is asked.
 func TestEV06PinnedSkill(t *testing.T) {
 	st := openStore(t)
-	one := addSkill(t, st, t.TempDir(), "one", nil)
+	one := addSkill(t, st, fastDir(t), "one", nil)
 	if err := review.Pin(t.Context(), st, one.Dir(), "audited in May"); err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestEV06PinnedSkill(t *testing.T) {
 // Two changes of one folder at once: one goes on, the other is locked, or waits if it is told to.
 func TestLockedMeanwhile(t *testing.T) {
 	st := openStore(t)
-	one := addSkill(t, st, t.TempDir(), "one", nil)
+	one := addSkill(t, st, fastDir(t), "one", nil)
 	m := answers(stepTwo)
 	m.hook = func(int) {
 		_, err := engine(t, evolve.Options{Store: st, Model: answers(stepTwo)}).Evolve(context.Background(), fixOf(one.Dir()))
@@ -312,7 +312,7 @@ func TestLockedMeanwhile(t *testing.T) {
 	if _, err := engine(t, evolve.Options{Store: st, Model: m}).Evolve(t.Context(), fixOf(one.Dir())); err != nil {
 		t.Error(err)
 	}
-	other := addSkill(t, st, t.TempDir(), "two", nil)
+	other := addSkill(t, st, fastDir(t), "two", nil)
 	done := make(chan error)
 	m = answers(stepTwo)
 	m.hook = func(int) {
@@ -334,7 +334,7 @@ func TestLockedMeanwhile(t *testing.T) {
 func TestLongFilesAreRead(t *testing.T) {
 	st := openStore(t)
 	long := strings.Repeat("A line of the reference.\n", 2000)
-	one := addSkill(t, st, t.TempDir(), "one", map[string]string{"ref/long.md": long + "THE END\n"})
+	one := addSkill(t, st, fastDir(t), "one", map[string]string{"ref/long.md": long + "THE END\n"})
 	read := llm.Message{Role: llm.Assistant, ToolCalls: []llm.ToolCall{{ID: "1", Name: "read_file", Arguments: `{"path":"ref/long.md","offset":49000}`}}}
 	m := answers(read, stepTwo)
 	res, err := engine(t, evolve.Options{Store: st, Model: m}).Evolve(t.Context(), fixOf(one.Dir()))
@@ -349,7 +349,7 @@ func TestLongFilesAreRead(t *testing.T) {
 // An interrupted change is journaled and leaves nothing.
 func TestCanceled(t *testing.T) {
 	st := openStore(t)
-	one := addSkill(t, st, t.TempDir(), "one", nil)
+	one := addSkill(t, st, fastDir(t), "one", nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	m := answers(context.Canceled)
 	m.hook = func(int) { cancel() }
@@ -363,7 +363,7 @@ func TestCanceled(t *testing.T) {
 // Checks that a skill carries decide about a new version.
 func TestChecks(t *testing.T) {
 	st := openStore(t)
-	one := addSkill(t, st, t.TempDir(), "one", map[string]string{"tests/works.sh": "#!/bin/sh\n", "tests/notes.md": "x\n"})
+	one := addSkill(t, st, fastDir(t), "one", map[string]string{"tests/works.sh": "#!/bin/sh\n", "tests/notes.md": "x\n"})
 	var ran []string
 	passed := false
 	check := func(_ context.Context, dir string, files []string) (evolve.Checked, error) {
@@ -382,7 +382,7 @@ func TestChecks(t *testing.T) {
 	if _, err := engine(t, evolve.Options{Store: st, Model: answers(stepTwo), Check: check}).Evolve(t.Context(), fixOf(one.Dir())); err != nil {
 		t.Error(err)
 	}
-	two := addSkill(t, st, t.TempDir(), "two", map[string]string{"tests/works.sh": "#!/bin/sh\n"})
+	two := addSkill(t, st, fastDir(t), "two", map[string]string{"tests/works.sh": "#!/bin/sh\n"})
 	m = answers(stepTwo)
 	if _, err := engine(t, evolve.Options{Store: st, Model: m}).Evolve(t.Context(), fixOf(two.Dir())); err == nil || len(m.asked) != 1 {
 		t.Errorf("checks that cannot run: got %v", err)
@@ -391,7 +391,7 @@ func TestChecks(t *testing.T) {
 
 func TestFixOfWhat(t *testing.T) {
 	st := openStore(t)
-	empty := t.TempDir()
+	empty := fastDir(t)
 	for name, tt := range map[string]struct {
 		req  evolve.Request
 		want error
