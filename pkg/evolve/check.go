@@ -125,16 +125,6 @@ func isTest(name string) bool { return strings.HasPrefix(name, "tests/") }
 // secretRules are the rules of the safety scan that find what does not belong into a skill.
 var secretRules = map[string]bool{"leaked-key": true, "leaked-private-key": true, "hard-coded-password": true}
 
-// secrets finds secrets that are known.
-func (w *work) secrets(next store.Content) (out []string) {
-	for _, name := range sortedNames(next) {
-		if text := string(next[name].Data); !bytes.Equal(w.base[name].Data, next[name].Data) && w.e.o.Mask(text) != text {
-			out = append(out, name+" holds a secret")
-		}
-	}
-	return out
-}
-
 // dangers finds what the safety scan has against the new version and had not against the one before.
 func (w *work) dangers(next store.Content) (out []string) {
 	known := map[string]int{}

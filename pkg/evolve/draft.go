@@ -89,7 +89,7 @@ func (w *work) attempt(ctx context.Context, j job, answer, dir string) (store.Co
 	if r.edit == "" {
 		return nil, errors.New("the answer is empty")
 	}
-	edit, err := patch.Parse(r.edit)
+	edit, err := patch.Parse(w.unmask(r.edit))
 	if err != nil {
 		return nil, err
 	}

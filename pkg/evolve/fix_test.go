@@ -411,3 +411,27 @@ func TestFixOfWhat(t *testing.T) {
 		t.Errorf("no model: got %v", err)
 	}
 }
+
+// What looks like a secret and stands in a skill as an example is hidden from the model, and is still there after the fix.
+func TestExamplesThatLookLikeSecrets(t *testing.T) {
+	st := openStore(t)
+	text := skillText("one", "Run `tool --password=example99`.\nStep one.\nStep two.\n")
+	one := addSkill(t, st, fastDir(t), "one", map[string]string{"SKILL.md": text})
+	mask := func(s string) string { return strings.ReplaceAll(s, "example99", "[secret]") }
+	shown := strings.ReplaceAll(strings.Replace(text, "Step two.", "Step two, with care.", 1), "example99", "[secret]")
+	for _, answer := range []string{"CHANGE_SUMMARY: s\n\n" + shown, strings.Replace(stepTwo, "@@ Step one.\n", " Run `tool --password=[secret]`.\n Step one.\n", 1)} {
+		m := answers(answer)
+		if _, err := engine(t, evolve.Options{Store: st, Model: m, Mask: mask}).Evolve(t.Context(), fixOf(one.Dir())); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(m.last(), "example99") {
+			t.Error("the model is shown the secret")
+		}
+		if got := readFile(t, one.Path); got != strings.Replace(text, "Step two.", "Step two, with care.", 1) {
+			t.Errorf("got %q", got)
+		}
+		if _, err := st.Rollback(t.Context(), one.Dir(), one.SkillID); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
