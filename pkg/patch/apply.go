@@ -152,14 +152,17 @@ func (f *folder) update(s *step, old string) *Error {
 func (f *folder) listing(path string) string {
 	for there := range f.files {
 		if fold(there) == fold(path) {
-			return "It is spelled " + there + "."
+			return "It is spelled " + clip(there) + "."
 		}
 	}
 	paths := slices.Sorted(maps.Keys(f.files))
 	if len(paths) == 0 {
 		return "The folder is empty."
 	}
-	list, more := paths[:min(len(paths), 20)], ""
+	list, more := slices.Clone(paths[:min(len(paths), 20)]), ""
+	for i := range list {
+		list[i] = clip(list[i])
+	}
 	if len(paths) > len(list) {
 		more = fmt.Sprintf(" and %d more", len(paths)-len(list))
 	}

@@ -190,7 +190,7 @@ func (r *patchReader) hunk() (hunk, *Error) {
 			h.anchors = append(h.anchors, anchor)
 		}
 	}
-	changes := false
+	changes, bare := false, 0 // bare counts the wholly empty lines since the last other one
 	for last := byte(0); r.at < len(r.lines) && !r.ends() && !strings.HasPrefix(r.lines[r.at], "@@"); r.at++ {
 		line := r.lines[r.at]
 		if marker(line) == endOfFile {
@@ -198,8 +198,10 @@ func (r *patchReader) hunk() (hunk, *Error) {
 			r.at++
 			break
 		}
-		if line == "" {
+		if bare++; line == "" {
 			line = " "
+		} else {
+			bare = 0
 		}
 		if !h.take(line, last) {
 			return h, &Error{Kind: Syntax, Line: r.number(r.at), Message: "a line of the hunk has no mark", Wanted: clip(line), Hint: markHint}
@@ -207,6 +209,7 @@ func (r *patchReader) hunk() (hunk, *Error) {
 		last = line[0]
 		changes = changes || last == '-' || last == '+'
 	}
+	h.old, h.new = h.old[:len(h.old)-bare], h.new[:len(h.new)-bare] // before the next hunk or header they say nothing
 	h.atEnd = h.atEnd || h.oldBare || h.newBare
 	if !changes {
 		return h, &Error{Kind: Syntax, Line: h.line, Message: "the hunk has neither - nor + lines", Hint: markHint}

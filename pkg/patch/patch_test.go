@@ -24,6 +24,8 @@ func TestUpdate(t *testing.T) {
 		"only added, end of file":         {update("@@", "+z", "*** End of File"), "a\n\n", "a\n\nz\n"},
 		"at the end":                      {update("@@", "-x", "+y", "*** End of File"), "x\nx\n\n", "x\ny\n\n"},
 		"empty line at the end of a hunk": {update("@@", "-a", "+b", ""), "a\nc\n", "b\nc\n"},
+		"added, then an empty line":       {begin("*** Update File: SKILL.md", "@@ a", "+z", "", ""), "a\nb\n\nc\n", "a\nz\nb\n\nc\n"},
+		"an empty line, then added":       {update("@@ a", "", "+z"), "a\n\nc\n\n", "a\n\nz\nc\n\n"},
 		"emptied":                         {update("@@", "-a"), "a\n", ""},
 		"filled":                          {update("@@", "+a"), "", "a\n"},
 		"open end stays":                  {update("@@", "-a", "+b"), "a\nz", "b\nz"},
@@ -44,34 +46,35 @@ func TestUpdate(t *testing.T) {
 }
 
 func TestUpdateRefused(t *testing.T) {
-	files := folder("SKILL.md", "a\nb\n  c\n  d\n", "x.md", "x\n", "sub/y.md", "y\n")
+	files := folder("SKILL.md", "a\nb\n  c\n\n  d\n", "x.md", "x\n", "sub/y.md", "y\n")
 	for name, tc := range map[string]struct {
 		text  string
 		kind  patch.ErrorKind
 		words []string
 	}{
-		"no end":               {"*** Begin Patch\n*** Update File: SKILL.md\n@@\n-a\n+b", patch.Syntax, []string{"cut off"}},
-		"no file":              {begin(), patch.Syntax, []string{"no file"}},
-		"no hunk":              {update(), patch.Syntax, []string{"no hunk", "line 2"}},
-		"only context":         {update("@@", " a"), patch.Syntax, []string{"neither"}},
-		"unknown header":       {update("@@", "-a", "+b", "*** Rename File: x"), patch.Syntax, []string{"line 6", "Rename"}},
-		"nowhere":              {update("@@", " a", "-B", "+x"), patch.NotFound, []string{"hunk 1", "line 1: a", "1 of 2", "only letter case"}},
-		"second hunk":          {update("@@", "-a", "+A", "@@", "-zz", "+y"), patch.NotFound, []string{"hunk 2", "line 6 of the edit"}},
-		"above the anchor":     {update("@@ b", "-a", "+A"), patch.NotFound, []string{"below the anchor (line 2)", "line 1: a"}},
-		"not at the end":       {update("@@", "-a", "+A", "*** End of File"), patch.NotFound, []string{"end of the file"}},
-		"unclear indentation":  {update("@@", " b", "-c", "+  e"), patch.NotFound, []string{"indentation", "line 2: b"}},
-		"missing":              {begin("*** Update File: X.md", "@@", "-x", "+y"), patch.Missing, []string{"spelled x.md"}},
-		"missing, no idea":     {begin("*** Delete File: no.md"), patch.Missing, []string{"SKILL.md, sub/y.md, x.md"}},
-		"add what is there":    {begin("*** Add File: x.md", "+y"), patch.Exists, []string{"x.md", "Update File"}},
-		"move onto a file":     {begin("*** Update File: x.md", "*** Move to: sub/y.md"), patch.Exists, []string{"sub/y.md"}},
-		"move the skill file":  {begin("*** Update File: SKILL.md", "*** Move to: other.md"), patch.BadPath, []string{"skill file"}},
-		"delete it":            {begin("*** Delete File: SKILL.md"), patch.BadPath, []string{"skill file"}},
-		"letter case":          {begin("*** Add File: skill.MD", "+y"), patch.BadPath, []string{"SKILL.md", "letter case"}},
-		"case of a folder":     {begin("*** Add File: Sub/z.md", "+y"), patch.BadPath, []string{"sub", "letter case"}},
-		"two new, letter case": {begin("*** Add File: n.md", "+y", "*** Add File: N.md", "+y"), patch.BadPath, []string{"letter case"}},
-		"folder over a file":   {begin("*** Add File: x.md/y", "+y"), patch.BadPath, []string{"x.md where a folder"}},
-		"file over a folder":   {begin("*** Add File: sub", "+y"), patch.BadPath, []string{"folder sub"}},
-		"nothing changes":      {update("@@", "-a", "+a"), patch.Unchanged, []string{"changes nothing"}},
+		"no end":                {"*** Begin Patch\n*** Update File: SKILL.md\n@@\n-a\n+b", patch.Syntax, []string{"cut off"}},
+		"no file":               {begin(), patch.Syntax, []string{"no file"}},
+		"no hunk":               {update(), patch.Syntax, []string{"no hunk", "line 2"}},
+		"only context":          {update("@@", " a"), patch.Syntax, []string{"neither"}},
+		"unknown header":        {update("@@", "-a", "+b", "*** Rename File: x"), patch.Syntax, []string{"line 6", "Rename"}},
+		"nowhere":               {update("@@", " a", "-B", "+x"), patch.NotFound, []string{"hunk 1", "line 1: a", "1 of 2", "only letter case"}},
+		"empty lines elsewhere": {update("@@ a", "", "+z"), patch.NotFound, []string{"below the anchor"}},
+		"second hunk":           {update("@@", "-a", "+A", "@@", "-zz", "+y"), patch.NotFound, []string{"hunk 2", "line 6 of the edit"}},
+		"above the anchor":      {update("@@ b", "-a", "+A"), patch.NotFound, []string{"below the anchor (line 2)", "line 1: a"}},
+		"not at the end":        {update("@@", "-a", "+A", "*** End of File"), patch.NotFound, []string{"end of the file"}},
+		"unclear indentation":   {update("@@", " b", "-c", "+  e"), patch.NotFound, []string{"indentation", "line 2: b"}},
+		"missing":               {begin("*** Update File: X.md", "@@", "-x", "+y"), patch.Missing, []string{"spelled x.md"}},
+		"missing, no idea":      {begin("*** Delete File: no.md"), patch.Missing, []string{"SKILL.md, sub/y.md, x.md"}},
+		"add what is there":     {begin("*** Add File: x.md", "+y"), patch.Exists, []string{"x.md", "Update File"}},
+		"move onto a file":      {begin("*** Update File: x.md", "*** Move to: sub/y.md"), patch.Exists, []string{"sub/y.md"}},
+		"move the skill file":   {begin("*** Update File: SKILL.md", "*** Move to: other.md"), patch.BadPath, []string{"skill file"}},
+		"delete it":             {begin("*** Delete File: SKILL.md"), patch.BadPath, []string{"skill file"}},
+		"letter case":           {begin("*** Add File: skill.MD", "+y"), patch.BadPath, []string{"SKILL.md", "letter case"}},
+		"case of a folder":      {begin("*** Add File: Sub/z.md", "+y"), patch.BadPath, []string{"sub", "letter case"}},
+		"two new, letter case":  {begin("*** Add File: n.md", "+y", "*** Add File: N.md", "+y"), patch.BadPath, []string{"letter case"}},
+		"folder over a file":    {begin("*** Add File: x.md/y", "+y"), patch.BadPath, []string{"x.md where a folder"}},
+		"file over a folder":    {begin("*** Add File: sub", "+y"), patch.BadPath, []string{"folder sub"}},
+		"nothing changes":       {update("@@", "-a", "+a"), patch.Unchanged, []string{"changes nothing"}},
 	} {
 		t.Run(name, func(t *testing.T) { refused(t, tc.text, files, tc.kind, tc.words...) })
 	}

@@ -112,7 +112,10 @@ func (p *placer) choose(h *hunk, found, below []int, size int) (int, *Error) {
 	if h.atEnd {
 		found = p.onlyLast(found, size, h.oldBare || h.newBare)
 	}
-	if below != nil {
+	switch {
+	case below != nil && firstText(h.old) == "": // empty lines are everywhere
+		found = slices.DeleteFunc(found, func(at int) bool { return !slices.Contains(below, at-1) })
+	case below != nil:
 		found = p.firstBelow(found, below)
 	}
 	switch len(found) {
