@@ -10,11 +10,6 @@ import (
 	"github.com/openspace-dev/openspace/pkg/sandbox"
 )
 
-func TestMain(m *testing.M) {
-	sandbox.Main()
-	os.Exit(m.Run())
-}
-
 // Checks run in their copy, with its path, and cannot change what lies beside it.
 func TestSandboxedChecks(t *testing.T) {
 	root := t.TempDir()
