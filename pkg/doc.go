@@ -36,6 +36,8 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         tools       what an agent can do: shell, files, web, skills  ← policy, sandbox, wire, atomicfile, ignore
 	         agent       the loop in which a model works with tools      ← llm, tools, recording, wire
 	         evolve      what runs teach: analysis, changes of skills, what starts them  ← llm, review, patch, store, skill, safety, wire, atomicfile, recording, sandbox
+	         task        one task from text to result: skills, workspace, phases  ← agent, llm, pipe, policy, recording, safety,
+	                                                                     sandbox, skill, store, tools, wire
 	level 3  cli         the process boundary of all commands           ← jsonl, wire, settings
 
 Commands stand in cmd/<name> and may import cli and everything below it.

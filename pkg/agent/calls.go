@@ -179,6 +179,12 @@ func (r *run) finished(f tools.Finish) {
 	}
 }
 
+// failure is the same failure of the same call.
+type failure struct {
+	times     int
+	iteration int // the last one
+}
+
 // repeated counts the same failures of the same call and tells the model when it goes in circles. Anything that worked and may have
 // changed something begins the count anew.
 func (r *run) repeated(e Execution) string {
@@ -189,8 +195,13 @@ func (r *run) repeated(e Execution) string {
 		return ""
 	}
 	key := e.Tool + "\x00" + compact(e.Args) + "\x00" + e.Result.Error
-	r.failures[key]++
-	n := r.failures[key]
+	f := r.failures[key]
+	if f.iteration != e.Iteration { // of equal calls in one reply the model has not seen any result
+		f.times++
+	}
+	f.iteration = e.Iteration
+	r.failures[key] = f
+	n := f.times
 	r.looping = r.looping || n >= maxSame
 	if n < hintSame {
 		return ""

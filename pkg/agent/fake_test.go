@@ -39,12 +39,24 @@ func (s *script) Chat(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	}
 	reply := next.(llm.Reply)
 	if reply.Usage == (llm.Usage{}) {
-		reply.Usage = llm.Usage{Calls: 1, Input: 100, Output: 10, Cost: 0.01}
+		reply.Usage = llm.Usage{Calls: 1, Input: tokens(r.Messages), Output: 10, Cost: 0.01}
 	}
 	if r.OnText != nil && reply.Message.Content != "" {
 		r.OnText(reply.Message.Content)
 	}
 	return reply, nil
+}
+
+// tokens counts about as a provider does.
+func tokens(messages []llm.Message) int64 {
+	n := 0
+	for _, m := range messages {
+		n += len(m.Content) + 16
+		for _, c := range m.ToolCalls {
+			n += len(c.Arguments) + len(c.Name) + 16
+		}
+	}
+	return int64(n / 4)
 }
 
 func says(text string) llm.Reply {
@@ -150,4 +162,9 @@ func paired(messages []llm.Message) string {
 		return "the last calls have no results"
 	}
 	return ""
+}
+
+// funcReply is a reply that is made when it is asked for.
+func funcReply(f func() llm.Reply) func(context.Context, llm.Request) any {
+	return func(context.Context, llm.Request) any { return f() }
 }

@@ -27,11 +27,11 @@ type run struct {
 	start  time.Time
 
 	emitting sync.Mutex
-	lastText string         // what the model said last
-	empty    int            // empty replies in a row
-	cut      int            // replies in a row that were cut
-	failures map[string]int // the same call with the same failure, since something last succeeded
-	looping  bool           // one of them is over its limit
+	lastText string             // what the model said last
+	empty    int                // empty replies in a row
+	cut      int                // replies in a row that were cut
+	failures map[string]failure // the same call with the same failure, since something last succeeded
+	looping  bool               // one of them is over its limit
 	grown    *recording.Compaction
 	noted    map[string]bool
 }
@@ -41,7 +41,7 @@ func newRun(o Options) *run {
 		o.Budget.Iterations = DefaultIterations
 	}
 	o.Name = cmp.Or(o.Name, "agent")
-	r := &run{o: o, start: time.Now(), specs: map[string]tools.Spec{}, failures: map[string]int{}, noted: map[string]bool{}}
+	r := &run{o: o, start: time.Now(), specs: map[string]tools.Spec{}, failures: map[string]failure{}, noted: map[string]bool{}}
 	if o.Tools != nil {
 		for _, s := range o.Tools.Specs() {
 			for _, name := range append([]string{s.Name}, s.Aliases...) {

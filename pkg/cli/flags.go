@@ -25,7 +25,7 @@ var formats = []string{"jsonl", "json", "plain"}
 // unsettable are flags that only the command line can set: a file or a variable that somebody left behind
 // must not make a command destroy, overwrite or publish, nor say what it works on.
 var unsettable = []string{
-	"help", "h", "version", "force", "fix", "yes", "to", "allow-secret", "any-owner", "archive", "diff", "pin", "skill-dir", "skill-id",
+	"help", "h", "version", "force", "fix", "yes", "to", "allow-secret", "any-owner", "archive", "diff", "pin", "record", "replay", "skill-dir", "skill-id",
 	"unpin", "update", describeFlag,
 }
 

@@ -54,6 +54,9 @@ type Printer struct {
 // Format returns the format in use.
 func (p *Printer) Format() Format { return p.format }
 
+// Colour tells whether what is written for people may be coloured.
+func (p *Printer) Colour() bool { return p.colour }
+
 // Emit writes a record. Its error is that of the output and stays; the command may end with it. A record
 // that cannot be written as JSON, or that is too long, becomes an error record in its place.
 func (p *Printer) Emit(rec wire.Record) error {

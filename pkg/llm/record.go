@@ -121,25 +121,42 @@ func restOf(r Request) rest {
 	return rest{ToolChoice: r.ToolChoice, MaxOutput: r.MaxOutput, Temperature: r.Temperature, JSON: r.JSON}
 }
 
-// recorder is a model whose exchanges are written.
-type recorder struct {
-	Model
-	places *places
-
+// Tape is a replay file that is being written. The models of several tasks may write to one.
+type Tape struct {
 	mu    sync.Mutex
 	w     io.Writer
 	err   error
 	n     int
 	tools map[[32]byte]int
 	ends  map[[32]byte]int // conversations up to and with an answer → its exchange
+	begun bool
 }
 
-// Record returns a model that asks m and writes every exchange to w, each line with one call of Write. A line that cannot be written makes the call fail: a
-// recording with a hole is none.
-func Record(m Model, w io.Writer, o RecordOptions) Model {
-	r := &recorder{Model: m, w: w, places: newPlaces(o), tools: map[[32]byte]int{}, ends: map[[32]byte]int{}}
-	r.write(replayHead{Type: "replay", Version: replayVersion, Reader: replayReader, Model: r.places.out(m.Name()), Window: m.Window()})
+// NewTape returns a tape that writes to w, each line with one call of Write.
+func NewTape(w io.Writer) *Tape {
+	return &Tape{w: w, tools: map[[32]byte]int{}, ends: map[[32]byte]int{}}
+}
+
+// Record returns a model that asks m and writes every exchange to w. A line that cannot be written makes the call fail: a recording with a hole is none.
+func Record(m Model, w io.Writer, o RecordOptions) Model { return NewTape(w).Record(m, o) }
+
+// Record returns a model that asks m and writes every exchange to the tape, with the places of one task.
+func (t *Tape) Record(m Model, o RecordOptions) Model {
+	r := &recorder{Model: m, places: newPlaces(o), tape: t}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.begun {
+		t.begun = true
+		t.write(replayHead{Type: "replay", Version: replayVersion, Reader: replayReader, Model: r.places.out(m.Name()), Window: m.Window()})
+	}
 	return r
+}
+
+// recorder is a model whose exchanges are written.
+type recorder struct {
+	Model
+	places *places
+	tape   *Tape
 }
 
 // Chat asks the model and writes what was asked and answered.
@@ -155,48 +172,52 @@ func (r *recorder) Chat(ctx context.Context, req Request) (Reply, error) {
 	} else {
 		e.Reply = &storedReply{Message: r.places.stored(reply.Message), Finish: reply.Finish, Usage: reply.Usage, Model: reply.Model}
 	}
-	if bad := r.add(e, req.Tools); bad != nil {
+	var tools []ToolSpec
+	if len(req.Tools) > 0 {
+		tools = r.places.specs(req.Tools)
+	}
+	if bad := r.tape.add(e, tools); bad != nil {
 		return Reply{}, errors.Join(err, fmt.Errorf("record the exchange: %w", bad))
 	}
 	return reply, err
 }
 
 // add writes an exchange, after the tools that it cites.
-func (r *recorder) add(e exchange, tools []ToolSpec) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.n++
-	e.N, e.ToolsID = r.n, r.toolsID(tools)
+func (t *Tape) add(e exchange, tools []ToolSpec) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.n++
+	e.N, e.ToolsID = t.n, t.toolsID(tools)
 	sums := sumsOf(e.Messages)
 	if e.Reply != nil {
-		r.ends[next(sums[len(sums)-1], e.Reply.Message)] = e.N
+		t.ends[next(sums[len(sums)-1], e.Reply.Message)] = e.N
 	}
 	for i := len(sums) - 1; i > 0; i-- {
-		if n := r.ends[sums[i]]; n > 0 && n != e.N {
+		if n := t.ends[sums[i]]; n > 0 && n != e.N {
 			e.After, e.Messages = n, e.Messages[i:]
 			break
 		}
 	}
-	r.write(e)
-	return r.err
+	t.write(e)
+	return t.err
 }
 
 // toolsID returns the number of a list of tools, which is written when it is new.
-func (r *recorder) toolsID(tools []ToolSpec) int {
+func (t *Tape) toolsID(tools []ToolSpec) int {
 	if len(tools) == 0 {
 		return 0
 	}
 	data, err := jsonl.Marshal(tools)
 	if err != nil {
-		r.err = errors.Join(r.err, err)
+		t.err = errors.Join(t.err, err)
 		return 0
 	}
 	sum := sha256.Sum256(data)
-	if r.tools[sum] == 0 {
-		r.tools[sum] = len(r.tools) + 1
-		r.write(replayTools{Type: "tools", ID: r.tools[sum], Tools: r.places.specs(tools)})
+	if t.tools[sum] == 0 {
+		t.tools[sum] = len(t.tools) + 1
+		t.write(replayTools{Type: "tools", ID: t.tools[sum], Tools: tools})
 	}
-	return r.tools[sum]
+	return t.tools[sum]
 }
 
 // specs returns tools as they are written.
@@ -213,8 +234,8 @@ func (p *places) specs(tools []ToolSpec) []ToolSpec {
 }
 
 // write writes one line. After an error nothing more is written.
-func (r *recorder) write(v any) {
-	if r.err != nil {
+func (t *Tape) write(v any) {
+	if t.err != nil {
 		return
 	}
 	line, err := jsonl.Marshal(v)
@@ -222,9 +243,9 @@ func (r *recorder) write(v any) {
 		err = fmt.Errorf("the exchange has more than %d bytes", jsonl.MaxLine)
 	}
 	if err == nil {
-		_, err = r.w.Write(append(line, '\n'))
+		_, err = t.w.Write(append(line, '\n'))
 	}
-	r.err = err
+	t.err = err
 }
 
 // sumsOf returns the sums of the beginnings of a conversation, from none to all of its messages.

@@ -29,14 +29,19 @@ func (e *ReplayError) Error() string {
 	return fmt.Sprintf("read replay file %q: line %d: %s", e.Path, e.Line, e.Message)
 }
 
-// replayer is a model that answers from a file.
-type replayer struct {
-	head   replayHead
-	places *places
-	list   []*recorded
+// Played is a replay file that is played. The models of several tasks may answer from one.
+type Played struct {
+	head replayHead
+	list []*recorded
 
 	mu    sync.Mutex
 	first map[[32]byte][]*recorded // not used so far, by what they answer
+}
+
+// replayer is a model that answers from a file.
+type replayer struct {
+	*Played
+	places *places
 }
 
 // recorded is an exchange with its whole request.
@@ -54,22 +59,29 @@ type recorded struct {
 // Replay returns a model that answers from a file that Record wrote. It is safe for concurrent use: each exchange answers once, and the first one that
 // fits answers. The error of a request without an answer is of kind Diverged.
 func Replay(path string, o RecordOptions) (Model, error) {
+	p, err := Play(path)
+	if err != nil {
+		return nil, err
+	}
+	return p.Model(o), nil
+}
+
+// Play reads a file that a tape has written.
+func Play(path string) (*Played, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read replay file: %w", err)
 	}
 	defer f.Close()
-	r, err := readReplay(f, path)
-	if err != nil {
-		return nil, err
-	}
-	r.places = newPlaces(o)
-	return r, nil
+	return readReplay(f, path)
 }
 
+// Model returns a model that answers from the file with the places of one task.
+func (p *Played) Model(o RecordOptions) Model { return &replayer{Played: p, places: newPlaces(o)} }
+
 // readReplay reads a file; path is for errors.
-func readReplay(in io.Reader, path string) (*replayer, error) {
-	r := &replayer{first: map[[32]byte][]*recorded{}}
+func readReplay(in io.Reader, path string) (*Played, error) {
+	r := &Played{first: map[[32]byte][]*recorded{}}
 	tools := map[int][]ToolSpec{}
 	byN := map[int]*recorded{}
 	lines := jsonl.NewReader(in)
@@ -99,7 +111,7 @@ func readReplay(in io.Reader, path string) (*replayer, error) {
 var errVersion = errors.New("another version")
 
 // line takes one line of the file.
-func (r *replayer) line(data []byte, tools map[int][]ToolSpec, byN map[int]*recorded) error {
+func (r *Played) line(data []byte, tools map[int][]ToolSpec, byN map[int]*recorded) error {
 	var kind struct {
 		Type string `json:"type"`
 	}
@@ -126,7 +138,7 @@ func (r *replayer) line(data []byte, tools map[int][]ToolSpec, byN map[int]*reco
 	return nil
 }
 
-func (r *replayer) readHead(kind string, data []byte) error {
+func (r *Played) readHead(kind string, data []byte) error {
 	var h replayHead
 	if kind != "replay" {
 		return errors.New("the file does not begin with a line of type replay")
@@ -142,7 +154,7 @@ func (r *replayer) readHead(kind string, data []byte) error {
 }
 
 // take adds an exchange and puts its request together.
-func (r *replayer) take(e exchange, tools map[int][]ToolSpec, byN map[int]*recorded) error {
+func (r *Played) take(e exchange, tools map[int][]ToolSpec, byN map[int]*recorded) error {
 	x := &recorded{n: e.N, messages: e.Messages, rest: e.rest, reply: e.Reply, failed: e.Error}
 	switch {
 	case byN[e.N] != nil || e.N < 1:

@@ -268,3 +268,44 @@ func write(t *testing.T, text string) string {
 	}
 	return path
 }
+
+// Several tasks write to one file and answer from it, each with places of its own.
+func TestTapeOfTasks(t *testing.T) {
+	task := func(dir string) (llm.Request, llm.RecordOptions) {
+		return llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "work in " + dir}}},
+			llm.RecordOptions{Places: []llm.Place{{Name: "workspace", Path: dir}}}
+	}
+	real := answers(func(r llm.Request) string { return "did " + r.Messages[0].Content })
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	tape := llm.NewTape(f)
+	for _, dir := range []string{"/tmp/a", "/tmp/b"} {
+		req, o := task(dir)
+		if reply, err := tape.Record(real, o).Chat(t.Context(), req); err != nil || reply.Message.Content != "did work in "+dir {
+			t.Fatalf("got %q, %v", reply.Message.Content, err)
+		}
+	}
+	played, err := llm.Play(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"/home/x", "/home/y"} {
+		req, o := task(dir)
+		if reply, err := played.Model(o).Chat(t.Context(), req); err != nil || reply.Message.Content != "did work in "+dir {
+			t.Errorf("got %q, %v", reply.Message.Content, err)
+		}
+	}
+}
+
+// answers is a model that is a function.
+type answers func(llm.Request) string
+
+func (answers) Name() string  { return "answers" }
+func (answers) Window() int64 { return 0 }
+func (f answers) Chat(_ context.Context, r llm.Request) (llm.Reply, error) {
+	return llm.Reply{Message: llm.Message{Role: llm.Assistant, Content: f(r)}, Finish: llm.Stopped}, nil
+}

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// lookPath finds a program in the PATH of an environment, which need not be that of this process.
-func lookPath(name string, environ []string) (string, error) {
+// LookPath finds a program in the PATH of an environment, which need not be that of this process.
+func LookPath(name string, environ []string) (string, error) {
 	if filepath.IsAbs(name) {
 		return name, nil
 	}

@@ -81,7 +81,7 @@ func newOrder(spec Spec) (order, error) {
 		o.Read = append(o.Read, real(path))
 	}
 	o.Argv = slices.Clone(spec.Argv)
-	o.Argv[0], err = lookPath(spec.Argv[0], spec.Environ)
+	o.Argv[0], err = LookPath(spec.Argv[0], spec.Environ)
 	return o, err
 }
 

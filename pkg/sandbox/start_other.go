@@ -24,7 +24,7 @@ func start(spec Spec) (*Process, error) {
 	if spec.Level == Strict {
 		return nil, fmt.Errorf("%w: this machine lacks %s", ErrUnconfined, strings.Join(missing, ", "))
 	}
-	path, err := lookPath(spec.Argv[0], spec.Environ)
+	path, err := LookPath(spec.Argv[0], spec.Environ)
 	if err != nil {
 		return nil, err
 	}

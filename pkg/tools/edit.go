@@ -83,7 +83,7 @@ func (e *Env) editFile(ctx context.Context, args editArgs) Result {
 	if err := s.replace(coded, info); err != nil {
 		return e.unwritable(args.Path, s, err)
 	}
-	return Result{Content: e.report(s.shown, done), Files: []string{s.path}}
+	return Result{Content: e.editReport(s.shown, done), Files: []string{s.path}}
 }
 
 // edited is a text with the places where it was changed.
@@ -149,8 +149,8 @@ func (p *place) shift(c change, grown int) {
 	}
 }
 
-// report says what was changed and shows it.
-func (e *Env) report(name string, done edited) string {
+// editReport says what was changed and shows it.
+func (e *Env) editReport(name string, done edited) string {
 	const most = 5 // places that are shown
 	var b strings.Builder
 	fmt.Fprintf(&b, "changed %s in %s", name, count(len(done.places), "place"))

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,9 +31,11 @@ type Env struct {
 	Vision       bool // the model sees pictures
 
 	setup  sync.Once
-	base   string     // the workspace, resolved
-	roots  []folder   // that may be read, resolved, the innermost first
+	base   string   // the workspace, resolved
+	roots  []folder // that may be read, resolved, the innermost first
+	pages  pageCache
 	writes sync.Mutex // one change of a file at a time
+	shell  shellState
 }
 
 // Limits bound what tools take and give. A zero is the default.
@@ -67,12 +70,20 @@ func (e *Env) ready() *Env {
 	e.setup.Do(func() {
 		e.Limits = e.Limits.filled()
 		if e.Policy == nil {
-			e.Policy = policy.Default(policy.Paths{Workspace: e.Workspace, Write: e.WriteDirs, Read: e.ReadDirs, Home: e.home()})
+			e.Policy = policy.Default(policy.Paths{Workspace: e.Workspace, Write: e.WriteDirs, Read: e.readable(), Home: e.home()})
 		}
 		e.base = resolved(e.Workspace)
-		e.roots = folders(e.Workspace, e.WriteDirs, e.ReadDirs)
+		e.roots = folders(e.Workspace, e.WriteDirs, e.readable())
 	})
 	return e
+}
+
+// readable are the folders that may be read besides those that may be written: also that of long outputs.
+func (e *Env) readable() []string {
+	if e.OutputDir == "" {
+		return e.ReadDirs
+	}
+	return append(slices.Clone(e.ReadDirs), e.OutputDir)
 }
 
 // home is the user's home; empty when it is not known.
@@ -88,7 +99,7 @@ func (e *Env) home() string {
 // Builtin returns the tools of the suite that work in an environment: those of the shell and of files, and fetch_url.
 func Builtin(e *Env) []Tool {
 	e.ready()
-	return []Tool{readFile(e), writeFile(e), editFile(e), listDir(e)}
+	return append(shellTools(e), readFile(e), writeFile(e), editFile(e), listDir(e), searchFiles(e), fetchURL(e))
 }
 
 // NewSet puts the built-in tools and others together, with the mask and the bound of this environment for all of them.

@@ -60,6 +60,14 @@ type spot struct {
 // Close gives the root back.
 func (s *spot) Close() error { return s.root.Close() }
 
+// absolute returns the path of what has this name below the root.
+func (s *spot) absolute(name string) string {
+	if s.name == "." {
+		return filepath.Join(s.path, name)
+	}
+	return filepath.Join(strings.TrimSuffix(s.path, s.name), name)
+}
+
 // locate finds the place that a model names and asks whether it may be read or written. The second result says why not.
 func (e *Env) locate(path string, write bool) (*spot, *Result) {
 	full, problem := e.absolute(path)

@@ -326,6 +326,7 @@ func TestFileAccess(t *testing.T) {
 		}
 	}
 	s.want(s.run("list_dir", "path", "home-dir"), tools.Denied, "")
+	s.want(s.run("search_files", "path", "home-dir", "glob", "*"), tools.Denied, "")
 	s.want(s.run("read_file", "path", "/etc/hostname/../../etc/passwd"), "", "root:")
 }
 

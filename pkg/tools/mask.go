@@ -67,7 +67,7 @@ var shapes = sync.OnceValue(func() []shape {
 		return shape{hints: hints, pattern: regexp.MustCompile(pattern), by: by}
 	}
 	return []shape{
-		compile(`(-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----)[^-]*(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|$)`, "${1}"+stars, "PRIVATE KEY"),
+		compile(`-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|$)`, stars, "PRIVATE KEY"),
 		compile(`\bgh[pousr]_[A-Za-z0-9]{20,}`, stars, "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
 		compile(`\bgithub_pat_[A-Za-z0-9_]{20,}`, stars, "github_pat_"),
 		compile(`\bglpat-[A-Za-z0-9_-]{16,}`, stars, "glpat-"),

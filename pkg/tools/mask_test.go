@@ -26,8 +26,8 @@ func TestMask(t *testing.T) {
 		{"address", "https://me:" + letters + "@example.org/x", "https://me:[secret]@example.org/x"},
 		{"time", "at http://localhost:8080/a@b", "at http://localhost:8080/a@b"},
 		{"jwt", "eyJhbGciOiJI.eyJzdWIiOiIx.SflKxwRJSMeKKF2QT4", "[secret]"},
-		{"pem", "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----\nnext", "-----BEGIN RSA PRIVATE KEY-----[secret]\nnext"},
-		{"pem cut", "-----BEGIN PRIVATE KEY-----\nMIIE", "-----BEGIN PRIVATE KEY-----[secret]"},
+		{"pem", "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----\nnext", "[secret]\nnext"},
+		{"pem cut", "-----BEGIN PRIVATE KEY-----\nMIIE", "[secret]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

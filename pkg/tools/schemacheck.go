@@ -141,7 +141,7 @@ func (s *schema) checkObject(path string, value map[string]any, left *effort) (p
 			problems = append(problems, problem{path, s.stranger(name)})
 			continue
 		}
-		problems = append(problems, sub.check(join(path, name), value[name], left)...)
+		problems = append(problems, sub.check(memberPath(path, name), value[name], left)...)
 	}
 	return problems
 }
@@ -185,7 +185,7 @@ func (s *schema) checkList(path string, value []any, left *effort) (problems []p
 	return problems
 }
 
-func join(path, name string) string {
+func memberPath(path, name string) string {
 	if path == "" {
 		return name
 	}

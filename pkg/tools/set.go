@@ -86,11 +86,13 @@ func (s *Set) add(m *member) (err error) {
 	return nil
 }
 
-// Specs returns what the tools are, sorted by name, so that requests begin alike in every turn and every run.
+// Specs returns what models are told of the tools, sorted by name, so that requests begin alike in every turn and run.
 func (s *Set) Specs() []Spec {
-	specs := make([]Spec, len(s.tools))
-	for i, m := range s.tools {
-		specs[i] = m.spec
+	specs := make([]Spec, 0, len(s.tools))
+	for _, m := range s.tools {
+		if !m.spec.Hidden {
+			specs = append(specs, m.spec)
+		}
 	}
 	return specs
 }
@@ -223,7 +225,7 @@ func (s *Set) those(like func(name string) bool) (found []*member) {
 func (s *Set) unknown(name string) string {
 	const few = 20 // tools that are all named
 	text := fmt.Sprintf("there is no tool %q", name)
-	if near := nearest(name, s.tools); len(near) > 0 {
+	if near := near(name, shownNames(s.tools)); len(near) > 0 {
 		text += ": did you mean " + strings.Join(near, " or ") + "?"
 	}
 	if len(s.tools) <= few {
@@ -248,21 +250,16 @@ func plainName(name string) string {
 	}, strings.ToLower(name))
 }
 
-func names(members []*member) string {
-	all := make([]string, len(members))
-	for i, m := range members {
-		all[i] = m.spec.Name
-	}
-	return strings.Join(all, ", ")
-}
+func names(members []*member) string { return strings.Join(shownNames(members), ", ") }
 
-// nearest returns up to three names of tools that may have been meant, the nearest first.
-func nearest(name string, members []*member) []string {
-	all := make([]string, len(members))
-	for i, m := range members {
-		all[i] = m.spec.Name
+// shownNames are the names of the tools that models are told of.
+func shownNames(members []*member) (all []string) {
+	for _, m := range members {
+		if !m.spec.Hidden {
+			all = append(all, m.spec.Name)
+		}
 	}
-	return near(name, all)
+	return all
 }
 
 // near returns up to three words that may have been meant: those that differ in at most a third of their letters, or of

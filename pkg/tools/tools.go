@@ -21,6 +21,7 @@ type Spec struct {
 	Backend     string          // shell, system, web or mcp
 	Server      string          // of MCP
 	ReadOnly    bool            // it changes nothing, so that calls may run side by side
+	Hidden      bool            // models are not told of it, but may call it: an older name
 }
 
 // Call is one use of a tool.

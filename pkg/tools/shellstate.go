@@ -1,0 +1,185 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/openspace-dev/openspace/pkg/policy"
+	"github.com/openspace-dev/openspace/pkg/sandbox"
+)
+
+// maxJobs is how many commands may go on in the background at once.
+const maxJobs = 16
+
+// Bounds of a command where the environment names none: much for honest work, little for a mistake without end.
+const (
+	defaultMemory    = 4 << 30
+	defaultProcesses = 1024
+	defaultFileSize  = 4 << 30
+)
+
+// shellState is what the shell tools of one task share.
+type shellState struct {
+	mu      sync.Mutex
+	dir     string // private: home and temporary files of commands
+	shell   string // bash, or sh where there is none
+	environ []string
+	life    context.Context // of background jobs
+	end     context.CancelFunc
+	closed  bool
+	jobs    []*job // all commands that went on in the background, in order
+	count   int    // of commands so far
+}
+
+// prepare makes what commands need, once.
+func (e *Env) prepare() (*shellState, error) {
+	s := &e.shell
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return nil, fmt.Errorf("the task is over")
+	case s.dir != "":
+		return s, nil
+	}
+	path := variable(e.Environ, "PATH")
+	for _, name := range []string{"bash", "sh"} {
+		if found, err := sandbox.LookPath(name, []string{"PATH=" + path}); err == nil {
+			s.shell = found
+			break
+		}
+	}
+	if s.shell == "" {
+		return nil, fmt.Errorf("there is neither bash nor sh in PATH (%s)", path)
+	}
+	dir, err := os.MkdirTemp("", "openspace-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for temporary files: %w", err)
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, err
+	}
+	home, tmp := filepath.Join(dir, "home"), filepath.Join(dir, "tmp")
+	for _, d := range []string{home, tmp} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			os.RemoveAll(dir)
+			return nil, fmt.Errorf("make a folder for commands: %w", err)
+		}
+	}
+	if name := gitUser(variable(e.Environ, "HOME")); name != "" {
+		os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(name), 0o600) // without it a commit fails and says why
+	}
+	if e.OutputDir != "" {
+		if err := os.MkdirAll(e.OutputDir, 0o700); err != nil {
+			os.RemoveAll(dir)
+			return nil, fmt.Errorf("make the folder for outputs: %w", err)
+		}
+	}
+	s.environ = childEnviron(e, home, tmp)
+	s.life, s.end = context.WithCancel(context.Background())
+	s.dir = dir
+	return s, nil
+}
+
+// spec returns how a command of this task is run.
+func (e *Env) spec(s *shellState, argv []string) sandbox.Spec {
+	home := variable(e.Environ, "HOME")
+	read := slices.Concat(e.ReadDirs, policy.ToolDirs(home, variable(e.Environ, "PATH")))
+	if e.OutputDir != "" {
+		read = append(read, e.OutputDir)
+	}
+	limits := e.Limits.Command
+	for _, l := range []struct {
+		value    *int64
+		standard int64
+	}{{&limits.Memory, defaultMemory}, {&limits.Processes, defaultProcesses}, {&limits.FileSize, defaultFileSize}} {
+		if *l.value == 0 {
+			*l.value = l.standard
+		}
+	}
+	return sandbox.Spec{
+		Argv: argv, Dir: e.Workspace, Environ: s.environ, Level: e.Sandbox, Limits: limits,
+		Write: slices.Concat([]string{e.Workspace, s.dir}, e.WriteDirs), Read: read, Home: home, Tmp: filepath.Join(s.dir, "tmp"),
+	}
+}
+
+// Close ends all commands that still run and removes their temporary files.
+func (e *Env) Close() {
+	s := &e.shell
+	s.mu.Lock()
+	s.closed = true
+	jobs, dir := s.jobs, s.dir
+	if s.end != nil {
+		s.end()
+	}
+	s.mu.Unlock()
+	for _, j := range jobs {
+		j.process.Stop()
+		j.reading.Wait()
+	}
+	if dir != "" {
+		removeAll(dir)
+	}
+}
+
+// removeAll removes a folder with what commands left in it, also folders without the right to write.
+func removeAll(dir string) {
+	if os.RemoveAll(dir) == nil {
+		return
+	}
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	os.RemoveAll(dir) // what stays is in the system's folder for temporary files
+}
+
+// variable returns the value of a variable, empty when it is not set.
+func variable(environ []string, name string) string {
+	for _, v := range slices.Backward(environ) {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// gitUser returns the section of git's settings with the user's name and address, without which git does not commit.
+// The rest of the settings stays closed: there may be keys in it.
+func gitUser(home string) string {
+	if home == "" {
+		return ""
+	}
+	var out strings.Builder
+	for _, file := range []string{".config/git/config", ".gitconfig"} {
+		text, err := os.ReadFile(filepath.Join(home, file))
+		if err != nil {
+			continue
+		}
+		section := ""
+		for line := range bytes.Lines(text) {
+			l := strings.TrimSpace(string(line))
+			name, _, _ := strings.Cut(l, "=")
+			name = strings.ToLower(strings.TrimSpace(name))
+			switch {
+			case strings.HasPrefix(l, "["):
+				section = strings.ToLower(l)
+			case section == "[user]" && (name == "name" || name == "email"):
+				fmt.Fprintf(&out, "\t%s\n", l)
+			}
+		}
+	}
+	if out.Len() == 0 {
+		return ""
+	}
+	return "[user]\n" + out.String()
+}
