@@ -56,8 +56,8 @@ func (r Run) trivial() bool {
 	return len(r.Offered) == 0 && r.Status == "success" && len(r.Steps) < fewCalls
 }
 
-// known is the analysis of a run by what is known without a model: the skills of a first phase that failed were fallen back from, and
-// whether the others were used nobody knows.
+// known is the analysis of a run by what is known without a model: the skills of a first phase that failed were fallen back from, those of a run that
+// went well are taken to have helped.
 func (e *Engine) known(run Run) store.Analysis {
 	figures := run.Figures
 	figures.Status = run.Status
@@ -69,7 +69,9 @@ func (e *Engine) known(run Run) store.Analysis {
 		a.Timestamp = a.AnalyzedAt
 	}
 	for _, id := range run.ids() {
-		a.SkillJudgments = append(a.SkillJudgments, store.Judgment{SkillID: id, Fallback: run.fellBackFrom(id), Note: "not judged"})
+		a.SkillJudgments = append(a.SkillJudgments, store.Judgment{
+			SkillID: id, SkillApplied: a.TaskCompleted && !run.Fellback, Fallback: run.fellBackFrom(id), Note: "counted from how the run ended",
+		})
 	}
 	return a
 }

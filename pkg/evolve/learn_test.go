@@ -103,7 +103,7 @@ func TestLearnWithoutAModel(t *testing.T) {
 	if _, err = engine(t, evolve.Options{Store: st}).Learn(t.Context(), nth(2, one)); err != nil {
 		t.Error(err)
 	}
-	if c, err := st.Counters(one.SkillID); err != nil || c.Selections != 2 || c.Completions != 0 {
+	if c, err := st.Counters(one.SkillID); err != nil || c.Selections != 2 || c.Completions != 2 {
 		t.Errorf("got %+v, %v", c, err)
 	}
 }

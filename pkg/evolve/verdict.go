@@ -136,9 +136,11 @@ func (v verdict) into(a *store.Analysis) {
 	}
 	for i := range a.SkillJudgments {
 		j := &a.SkillJudgments[i]
-		if said, ok := v.judgments[j.SkillID]; ok {
-			said.Fallback = j.Fallback
-			*j = said
+		said, ok := v.judgments[j.SkillID]
+		if !ok {
+			said = store.Judgment{SkillID: j.SkillID, Note: "not judged"}
 		}
+		said.Fallback = j.Fallback
+		*j = said
 	}
 }
