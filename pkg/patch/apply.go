@@ -131,7 +131,7 @@ func (f *folder) update(s *step, old string) *Error {
 			return err
 		}
 	}
-	if s.to == "" || s.to == s.path {
+	if s.to == "" {
 		return nil
 	}
 	if _, ok := f.files[s.to]; ok {

@@ -112,6 +112,9 @@ func (e *Edit) check() error {
 			}
 			*p = clean
 		}
+		if s.to == s.path {
+			s.to = ""
+		}
 	}
 	if len(e.steps) > mostFiles || hunks > mostHunks {
 		return tooMany()

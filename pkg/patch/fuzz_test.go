@@ -80,7 +80,7 @@ func FuzzRoundTrip(f *testing.F) {
 		case !errors.As(err, &e) || e.Kind != patch.Ambiguous:
 			t.Errorf("got error %v for\n%s", err, text)
 		}
-		want(t, patchOf(strings.ReplaceAll(old, "\r\n", "\n"), strings.ReplaceAll(new, "\r\n", "\n"), 1<<20), files, after)
+		want(t, patchOf(strings.ReplaceAll(old, "\r\n", "\n"), strings.ReplaceAll(new, "\r\n", "\n"), 1<<13), files, after)
 	})
 }
 

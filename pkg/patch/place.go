@@ -7,7 +7,7 @@ import (
 )
 
 // mostWork bounds the lines that one Apply looks at.
-const mostWork = 1 << 29
+const mostWork = 1 << 28
 
 // place is where a hunk goes: its lines replace size lines from start.
 type place struct {

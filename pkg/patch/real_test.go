@@ -92,7 +92,9 @@ func (e edited) patch() string {
 }
 
 func (e edited) block() string {
-	around := func(line string) string { return strings.Join(append(append(append([]string{}, e.above...), line), e.below...), "\n") }
+	around := func(line string) string {
+		return strings.Join(append(append(append([]string{}, e.above...), line), e.below...), "\n")
+	}
 	return "<<<<<<< SEARCH\n" + around(e.old[0]) + "\n=======\n" + around(e.line) + "\n>>>>>>> REPLACE"
 }
 
