@@ -61,6 +61,9 @@ func (a *app) settings(_ context.Context, env *cli.Env) error {
 	if err := accountRecords(env); err != nil {
 		return err
 	}
+	if err := modelRecords(env); err != nil {
+		return err
+	}
 	rec := wire.Setting{Name: "config_file", Value: env.Settings.ConfigFile(), Source: string(settings.Default)}
 	if err := env.Out.Emit(rec); err != nil {
 		return err

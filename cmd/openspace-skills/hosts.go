@@ -14,7 +14,7 @@ import (
 )
 
 // ofAccount are the settings that are found together.
-var ofAccount = []string{"api_base", "api_key"}
+var ofAccount = []string{"api_base", "api_key", "model"}
 
 // accountRecords shows which key goes to which registry.
 func accountRecords(env *cli.Env) error {
@@ -28,13 +28,34 @@ func accountRecords(env *cli.Env) error {
 	if err != nil {
 		notes, severity = []string{err.Error()}, skill.Error
 	}
+	return emitNotes(env, "key-and-registry", severity, notes)
+}
+
+func emitNotes(env *cli.Env, code string, severity skill.Severity, notes []string) error {
 	for _, note := range notes {
-		p := wire.Problem{Code: "key-and-registry", Severity: string(severity), Message: note}
-		if err := env.Out.Emit(p); err != nil {
+		if err := env.Out.Emit(wire.Problem{Code: code, Severity: string(severity), Message: note}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// modelRecords shows which model is asked, where, and where its key comes from. That there is none is no fault of a machine that runs no tasks.
+func modelRecords(env *cli.Env) error {
+	a, err := env.Settings.Model("")
+	for _, v := range []settings.Value{a.Model, a.Base, a.Key} {
+		if v.Value == "" {
+			continue
+		}
+		if err := env.Out.Emit(recordOf(env, v)); err != nil {
+			return err
+		}
+	}
+	notes := a.Notes()
+	if err != nil {
+		notes = []string{err.Error()}
+	}
+	return emitNotes(env, "key-and-model", skill.Info, notes)
 }
 
 // knownHosts returns an error for a name that is no host agent's.
@@ -58,6 +79,9 @@ func (a *app) checkHosts(_ context.Context, env *cli.Env) error {
 		if err := showHost(env, h); err != nil {
 			return err
 		}
+	}
+	if len(env.Args) == 0 {
+		return nil // modelRecords has it
 	}
 	return showModel(env)
 }
@@ -104,7 +128,7 @@ func hostMessage(h settings.Host) string {
 // showModel shows the key for the model of a host.
 func showModel(env *cli.Env) error {
 	host, model, p, ok := env.Settings.HostModel("")
-	if !ok || len(env.Args) > 0 && !slices.Contains(env.Args, host) {
+	if !ok || !slices.Contains(env.Args, host) {
 		return nil
 	}
 	if model != "" {

@@ -78,7 +78,17 @@ func (r *run) execute(ctx context.Context, calls []llm.ToolCall) []Execution {
 	return out
 }
 
-func (r *run) readOnly(c llm.ToolCall) bool { return r.specs[c.Name].ReadOnly }
+func (r *run) readOnly(c llm.ToolCall) bool {
+	s, _ := r.lookup(c.Name)
+	return s.ReadOnly
+}
+
+func (r *run) lookup(name string) (tools.Spec, bool) {
+	if r.o.Tools == nil {
+		return tools.Spec{}, false
+	}
+	return r.o.Tools.Lookup(name)
+}
 
 // beside runs calls at the same time, the first of which is the place-th of its reply.
 func (r *run) beside(ctx context.Context, calls []llm.ToolCall, out []Execution, place int) {
@@ -101,7 +111,7 @@ func (r *run) beside(ctx context.Context, calls []llm.ToolCall, out []Execution,
 // one runs a call, or says why it is not run.
 func (r *run) one(ctx context.Context, c llm.ToolCall, place int) Execution {
 	e := Execution{Iteration: r.out.Iterations, ID: c.ID, Tool: c.Name, Args: json.RawMessage(c.Arguments)}
-	if s, ok := r.specs[c.Name]; ok {
+	if s, ok := r.lookup(c.Name); ok {
 		e.Tool, e.Backend, e.Server = s.Name, s.Backend, s.Server
 	}
 	start := e
@@ -189,7 +199,7 @@ type failure struct {
 // changed something begins the count anew.
 func (r *run) repeated(e Execution) string {
 	if !e.Result.Failed() {
-		if s, ok := r.specs[e.Tool]; ok && !s.ReadOnly {
+		if s, ok := r.lookup(e.Tool); ok && !s.ReadOnly {
 			clear(r.failures)
 		}
 		return ""

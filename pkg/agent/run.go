@@ -12,13 +12,11 @@ import (
 
 	"github.com/openspace-dev/openspace/pkg/llm"
 	"github.com/openspace-dev/openspace/pkg/recording"
-	"github.com/openspace-dev/openspace/pkg/tools"
 )
 
 // run is the state of one run.
 type run struct {
 	o      Options
-	specs  map[string]tools.Spec // by name and alias
 	offer  []llm.ToolSpec
 	talk   *conversation
 	gauge  gauge
@@ -41,12 +39,9 @@ func newRun(o Options) *run {
 		o.Budget.Iterations = DefaultIterations
 	}
 	o.Name = cmp.Or(o.Name, "agent")
-	r := &run{o: o, start: time.Now(), specs: map[string]tools.Spec{}, failures: map[string]failure{}, noted: map[string]bool{}}
+	r := &run{o: o, start: time.Now(), failures: map[string]failure{}, noted: map[string]bool{}}
 	if o.Tools != nil {
 		for _, s := range o.Tools.Specs() {
-			for _, name := range append([]string{s.Name}, s.Aliases...) {
-				r.specs[name] = s
-			}
 			r.offer = append(r.offer, llm.ToolSpec{Name: s.Name, Description: s.Description, Parameters: s.Parameters})
 		}
 	}

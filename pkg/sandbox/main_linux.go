@@ -195,6 +195,10 @@ func hold(err error) {
 	}
 }
 
+// leastMemory is the smallest limit that the kernel keeps: it holds for the launcher as well, which needs some of it.
+// The watcher keeps smaller ones.
+const leastMemory = 256 << 20
+
 // limit sets the limits that the kernel keeps.
 func (l *launcher) limit() error {
 	set := func(resource int, n int64) error {
@@ -210,7 +214,10 @@ func (l *launcher) limit() error {
 	}
 	limits := l.order.Limits
 	err := errors.Join(unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}),
-		set(unix.RLIMIT_FSIZE, limits.FileSize), set(unix.RLIMIT_DATA, limits.Memory))
+		set(unix.RLIMIT_FSIZE, limits.FileSize))
+	if limits.Memory > 0 {
+		err = errors.Join(err, set(unix.RLIMIT_DATA, max(limits.Memory, leastMemory)))
+	}
 	// Elsewhere than in a namespace of its own, all processes of the user would count.
 	if l.order.Namespaces {
 		err = errors.Join(err, set(unix.RLIMIT_NPROC, limits.Processes))

@@ -6,9 +6,13 @@ import (
 )
 
 // Secret reports whether a setting or variable of this name holds a secret: a part of it is key, token,
-// secret, password or credential, as in openai_api_key. max_tokens and keyword are not secrets.
+// secret, password or credential, as in openai_api_key, and so do headers and the configuration of models, which often have one in them.
+// max_tokens and keyword are not secrets.
 func Secret(name string) bool {
 	name = strings.ToLower(name)
+	if strings.HasSuffix(name, "extra_headers") || strings.HasSuffix(name, "llm_config") {
+		return true
+	}
 	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' }) {
 		switch part {
 		case "key", "keys", "token", "credential", "credentials", "auth", "passwd", "pass":

@@ -32,22 +32,26 @@ type vendor struct {
 	gateway    bool     // it has the models of others
 	keys       []string // variables, beside the usual one
 	bases      []string
+	chat       string // address of its OpenAI-compatible endpoint, where base does not say it
+	model      string // what is taken when nobody names a model and only this provider has a key
 }
 
 var vendors = []vendor{
-	{name: "openrouter", base: "https://openrouter.ai/api/v1", words: []string{"openrouter"}, gateway: true, keys: []string{"OR_API_KEY"}},
+	{name: "openrouter", base: "https://openrouter.ai/api/v1", words: []string{"openrouter"}, gateway: true, keys: []string{"OR_API_KEY"}, model: DefaultModel},
 	{name: "aihubmix", base: "https://aihubmix.com/v1", words: []string{"aihubmix"}, gateway: true},
 	{name: "siliconflow", base: "https://api.siliconflow.cn/v1", words: []string{"siliconflow"}, gateway: true},
 	{name: "volcengine", base: "https://ark.cn-beijing.volces.com/api/v3", words: []string{"volcengine", "volces", "ark"}, keys: []string{"ARK_API_KEY"}, bases: []string{"ARK_API_BASE"}},
-	{name: "anthropic", words: []string{"anthropic", "claude"}},
-	{name: "openai", words: []string{"openai", "gpt"}, bases: []string{"OPENAI_BASE_URL"}},
-	{name: "deepseek", words: []string{"deepseek"}},
-	{name: "gemini", words: []string{"gemini"}, keys: []string{"GOOGLE_API_KEY"}, bases: []string{"GOOGLE_API_BASE"}},
-	{name: "zhipu", words: []string{"zhipu", "glm", "zai"}},
-	{name: "dashscope", words: []string{"qwen", "dashscope"}},
+	{name: "anthropic", words: []string{"anthropic", "claude"}, chat: "https://api.anthropic.com/v1", model: "anthropic/claude-sonnet-4-5"},
+	{name: "openai", words: []string{"openai", "gpt"}, bases: []string{"OPENAI_BASE_URL"}, chat: "https://api.openai.com/v1", model: "openai/gpt-5"},
+	{name: "deepseek", words: []string{"deepseek"}, chat: "https://api.deepseek.com/v1", model: "deepseek/deepseek-v4-flash"},
+	{name: "gemini", words: []string{"gemini"}, keys: []string{"GOOGLE_API_KEY"}, bases: []string{"GOOGLE_API_BASE"}, chat: "https://generativelanguage.googleapis.com/v1beta/openai", model: "gemini/gemini-2.5-pro"},
+	{name: "zhipu", words: []string{"zhipu", "glm", "zai"}, chat: "https://open.bigmodel.cn/api/paas/v4"},
+	{name: "dashscope", words: []string{"qwen", "dashscope"}, chat: "https://dashscope.aliyuncs.com/compatible-mode/v1"},
 	{name: "moonshot", base: "https://api.moonshot.ai/v1", words: []string{"moonshot", "kimi"}},
 	{name: "minimax", base: "https://api.minimaxi.com/v1", words: []string{"minimax"}},
-	{name: "groq", words: []string{"groq"}},
+	{name: "groq", words: []string{"groq"}, chat: "https://api.groq.com/openai/v1"},
+	{name: "mistral", words: []string{"mistral"}, chat: "https://api.mistral.ai/v1"},
+	{name: "xai", words: []string{"xai", "grok"}, chat: "https://api.x.ai/v1"},
 }
 
 // HostModel returns the first host that knows a key for a model; an empty model is the host's own. The provider's name is "" when the host says nothing

@@ -238,6 +238,9 @@ func TestFetchURLIsBoundedInTime(t *testing.T) {
 	}
 	silent := func(conn net.Conn) { <-end; conn.Close() }
 	slowBody := func(conn net.Conn) {
+		if _, err := conn.Read(make([]byte, 4096)); err != nil { // the request
+			return
+		}
 		fmt.Fprint(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 1000\r\n\r\nx")
 		silent(conn)
 	}

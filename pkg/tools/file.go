@@ -17,8 +17,9 @@ import (
 
 // folder is one that the tools may work in.
 type folder struct {
-	path  string // resolved
-	write bool
+	path    string // resolved
+	write   bool
+	private bool // of the tools themselves
 }
 
 // folders resolves what an environment names and puts the innermost first. One that does not exist stays as it is named.
@@ -26,7 +27,7 @@ func folders(workspace string, write, read []string) []folder {
 	var all []folder
 	add := func(path string, writable bool) {
 		if filepath.IsAbs(path) {
-			all = append(all, folder{resolved(path), writable})
+			all = append(all, folder{path: resolved(path), write: writable})
 		}
 	}
 	add(workspace, true)
@@ -77,6 +78,7 @@ func (e *Env) locate(path string, write bool) (*spot, *Result) {
 	if ofKernel(full) {
 		return nil, noFile(path)
 	}
+	full = e.asCommands(full)
 	real, err := canonical(full)
 	if err != nil {
 		return nil, e.pathProblem(path, full, err)
@@ -144,6 +146,9 @@ func noFile(path string) *Result {
 // permitted asks the folders and the policy about a resolved path.
 func (e *Env) permitted(path string, write bool) *Result {
 	root, inside := e.rootOf(path)
+	if root.private {
+		return nil
+	}
 	verdict := e.Policy.Read(path)
 	if write {
 		verdict = e.Policy.Write(path)
@@ -161,6 +166,9 @@ func (e *Env) permitted(path string, write bool) *Result {
 
 // rootOf returns the innermost folder that a path is in.
 func (e *Env) rootOf(path string) (folder, bool) {
+	if tmp := e.privateTemp(); tmp != "" && within(path, tmp) {
+		return folder{path: tmp, write: true, private: true}, true
+	}
 	for _, f := range e.roots {
 		if within(path, f.path) {
 			return f, true
@@ -178,7 +186,7 @@ func within(path, dir string) bool {
 // show returns how a path is told to the model.
 func (e *Env) show(path string) string {
 	if !within(path, e.base) {
-		return path
+		return e.asShown(path)
 	}
 	rel, err := filepath.Rel(e.base, path)
 	if err != nil {

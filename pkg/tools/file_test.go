@@ -371,3 +371,23 @@ func TestListDirIsBounded(t *testing.T) {
 	s.want(s.run("list_dir", "path", "many"), "", "0499  0 bytes\n[… 200 more]\n")
 	s.want(s.run("list_dir", "depth", 2), "", "many/0199  0 bytes\nmany/[… 500 more]\nzoo/\nzoo/x")
 }
+
+// What commands put into /tmp is found there by the file tools, and nothing of the machine's own.
+func TestFilesSeeTheTempOfCommands(t *testing.T) {
+	s := newSpace(t, func(e *tools.Env) { e.Environ = append(e.Environ, "PATH="+os.Getenv("PATH")) })
+	defer s.env.Close()
+	real, err := os.CreateTemp("/tmp", "openspace-test-")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer os.Remove(real.Name())
+	s.want(s.run("read_file", "path", real.Name()), "not_found", "does not exist")
+	s.want(s.run("write_file", "path", "/tmp/a/b.txt", "content", "one\n"), "", "created /tmp/a/b.txt, 1 line")
+	s.want(s.run("read_file", "path", "/var/tmp/a/b.txt"), "", "one\n")
+	s.want(s.run("list_dir", "path", "/tmp"), "", "a/\n")
+	s.want(s.run("search_files", "path", "/tmp", "pattern", "one"), "", "/tmp/a/b.txt\n1: one\n")
+	s.want(s.run("read_file", "path", "/tmp/../etc/shadow"), tools.Denied, "")
+	if _, err := os.Stat("/tmp/a/b.txt"); err == nil {
+		t.Error("the file is in /tmp itself")
+	}
+}

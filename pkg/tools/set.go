@@ -97,6 +97,15 @@ func (s *Set) Specs() []Spec {
 	return specs
 }
 
+// Lookup returns the tool that a call of this name runs, whatever it is called there and whether models are shown it or not.
+func (s *Set) Lookup(name string) (Spec, bool) {
+	m, _ := s.find(name)
+	if m == nil {
+		return Spec{}, false
+	}
+	return m.spec, true
+}
+
 // Run calls a tool. Whatever goes wrong is in the result, in words from which a model can mend its call: there is no
 // such tool, the arguments do not fit, the tool panicked or took too long. The content is never empty.
 func (s *Set) Run(ctx context.Context, call Call) Result {
