@@ -16,6 +16,7 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         wire        record types, error codes, exit statuses      ← skill
 	         settings    where each setting comes from, its files, masking
 	         safety      what is dangerous in a skill's text            ← skill, atomicfile
+	         similar     how much of one skill's text is in another    ← skill
 	         store       journals, versions, counters                   ← skill, atomicfile, jsonl
 	         roots       skill roots: which folders are skills          ← skill
 	         embed       vectors for texts: built-in model, cache        ← lexical, vec, atomicfile
@@ -35,7 +36,7 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         transfer    skill folder, archive, registry ← skill, store, safety, cloud, api, wire, atomicfile
 	         tools       what an agent can do: shell, files, web, skills  ← policy, sandbox, wire, atomicfile, ignore
 	         agent       the loop in which a model works with tools      ← llm, tools, recording, wire
-	         evolve      what runs teach: analysis, changes of skills, what starts them  ← llm, review, patch, store, skill, safety, wire, atomicfile, recording, sandbox
+	         evolve      what runs teach: analysis, changes of skills, what starts them  ← llm, review, patch, similar, store, skill, safety, wire, atomicfile, recording, sandbox
 	         task        one task from text to result: skills, workspace, phases  ← agent, llm, pipe, policy, recording, safety,
 	                                                                     sandbox, skill, store, tools, wire
 	level 3  cli         the process boundary of all commands           ← jsonl, wire, settings

@@ -9,6 +9,7 @@ A skill is a folder with a SKILL.md. Skill folders are looked for below --skill-
 file and $OPENSPACE_HOME/skills, in this order; docs/roots.md has the rules. Of two skills with one name in different places the earlier one counts.
 
 	list [DIR…]            skills, and every folder that was passed over and why
+	duplicates [DIR…]      pairs of skills whose texts are much the same
 	show ID|NAME|DIR…      all that is known of a skill or of an old version
 	validate DIR…          check against the rules of a --profile; --fix mends what is safe to mend
 	scan DIR…              look for what is unsafe
@@ -31,8 +32,8 @@ results) work as well. Results come in the order of the input, and an input that
 
 approve and reject take the ids of proposals, or their records, in the same way.
 
-On a terminal the results are tables and text, else one JSON object a line: skill, problem, result, finding, version, diff, lineage, proposal and setting
-records.
+On a terminal the results are tables and text, else one JSON object a line: skill, problem, result, finding, version, diff, duplicate, lineage, proposal
+and setting records.
 Problems with skills are part of their records, and are told on stderr too.
 
 # Files
