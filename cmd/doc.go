@@ -5,6 +5,7 @@ Package cmd is the map of the suite: one directory below it for each command.
 	openspace-skills          the skills on this machine: list, show, validate, scan, history, diff, rollback, …
 	openspace-download-skill  ids or hits in, imported skills out; updates, pins and compares what is installed
 	openspace-upload-skill    skill folders in, uploads out
+	openspace-fix-skill       skill folders and what is wrong in, repaired skills out
 	openspace-registry        a skill community of your own: a server, its keys, its records
 
 Commands exchange JSON lines, so that they and jq, grep and head form pipes:

@@ -38,7 +38,7 @@ func (w *work) capture(ctx context.Context) error {
 		return err
 	}
 	// Two runs that learnt the same must not both make it.
-	unlock, err := w.e.lockFor(ctx, "captured "+root)
+	unlock, err := w.lock(ctx, patience, "captured "+root)
 	if err != nil {
 		return err
 	}

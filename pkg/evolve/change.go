@@ -157,16 +157,26 @@ func (w *work) run(ctx context.Context) error {
 	return wire.Errorf(wire.Usage, "unknown kind %q of a change", w.req.Kind)
 }
 
-// lock keeps others from changing the same thing; the model is asked meanwhile, so that no tokens are spent twice. It is not the lock of the
-// store, which others need to look at the folder.
-func (e *Engine) lock(ctx context.Context, what string) (func(), error) {
+// patience is how long is waited for what takes moments.
+const patience = 30 * time.Second
+
+// lock keeps others from changing the same thing. A dry run writes nothing, not even a lock.
+func (w *work) lock(ctx context.Context, wait time.Duration, what string) (func(), error) {
+	if w.req.DryRun {
+		return func() {}, nil
+	}
+	return w.e.lock(ctx, wait, what)
+}
+
+// lock is held while the model is asked, so that no tokens are spent twice. It is not the lock of the store, which others need to look at the folder.
+func (e *Engine) lock(ctx context.Context, wait time.Duration, what string) (func(), error) {
 	dir := filepath.Join(e.o.Store.Home(), "store", "locks")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(what))
 	path := filepath.Join(dir, "evolve-"+hex.EncodeToString(sum[:8])+".lock")
-	l, err := atomicfile.LockWait(ctx, path, max(e.o.Wait, time.Millisecond))
+	l, err := atomicfile.LockWait(ctx, path, max(wait, time.Millisecond))
 	if err != nil {
 		return nil, fmt.Errorf("another change is under way: %w", err)
 	}

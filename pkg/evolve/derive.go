@@ -22,7 +22,7 @@ func (w *work) derive(ctx context.Context) error {
 		return err
 	}
 	first := w.parents[0]
-	unlock, err := w.e.lock(ctx, "derived "+first.Dir())
+	unlock, err := w.lock(ctx, w.e.o.Wait, "derived "+first.Dir())
 	if err != nil {
 		return err
 	}

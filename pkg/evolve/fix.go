@@ -21,10 +21,11 @@ func (w *work) fix(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	w.res.Dir = dir
 	if err := review.CheckPin(w.e.o.Store, dir); err != nil {
 		return err
 	}
-	unlock, err := w.e.lock(ctx, dir)
+	unlock, err := w.lock(ctx, w.e.o.Wait, dir)
 	if err != nil {
 		return err
 	}

@@ -252,6 +252,9 @@ func TestEV05DryRun(t *testing.T) {
 	if stats, err := st.Stats(); err != nil || stats.Events != 0 {
 		t.Errorf("got %+v, %v, want no events", stats, err)
 	}
+	if left, _ := os.ReadDir(st.Home()); len(left) != 0 {
+		t.Errorf("got %v in the home", left)
+	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 || strings.Contains(readFile(t, filepath.Join(dir, "SKILL.md")), "care") {
 		t.Errorf("got %v", entries)
 	}

@@ -185,9 +185,7 @@ const (
 
 // resume makes the changes of earlier analyses that nobody has made. One process at a time does it.
 func (l *lesson) resume(ctx context.Context) error {
-	impatient := *l.e
-	impatient.o.Wait = 0
-	unlock, err := impatient.lock(ctx, "pending")
+	unlock, err := l.e.lock(ctx, 0, "pending")
 	if errors.Is(err, store.ErrLocked) {
 		return nil
 	}

@@ -2,13 +2,12 @@ package evolve
 
 import (
 	"context"
-	"hash/fnv"
 	"path/filepath"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/openspace-dev/openspace/pkg/review"
+	"github.com/openspace-dev/openspace/pkg/similar"
 	"github.com/openspace-dev/openspace/pkg/skill"
 	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/wire"
@@ -44,14 +43,14 @@ func (w *work) unlike(ctx context.Context, c store.Content, exclude []string) er
 // Like returns the skill that a new one is a near copy of; nil when there is none.
 func (e *Engine) Like(ctx context.Context, c store.Content, exclude []string) (*Likeness, error) {
 	s := mainSkill(c)
-	own := shingles(s)
+	own := similar.Of(s)
 	var best *Likeness
 	consider := func(l Likeness, other *skill.Skill) {
 		if other == nil {
 			return
 		}
 		l.Name = other.Name
-		if l.Share = share(own, shingles(other)); l.Share >= nearShare || l.Share >= namedShare && skill.NameKey(l.Name) == skill.NameKey(s.Name) {
+		if l.Share = similar.Share(own, similar.Of(other)); l.Share >= nearShare || l.Share >= namedShare && skill.NameKey(l.Name) == skill.NameKey(s.Name) {
 			if best == nil || l.Share > best.Share {
 				best = &l
 			}
@@ -145,40 +144,4 @@ func common(a, b map[string]bool) (n int) {
 		}
 	}
 	return n
-}
-
-// shingles are the runs of three words of a skill.
-func shingles(s *skill.Skill) map[uint64]bool {
-	words := fields(s.Description + " " + string(s.Body))
-	out := make(map[uint64]bool, len(words))
-	for i := 0; i+3 <= len(words); i++ {
-		h := fnv.New64a()
-		h.Write([]byte(strings.Join(words[i:i+3], " ")))
-		out[h.Sum64()] = true
-	}
-	return out
-}
-
-// share is how much of the smaller set is in the other one. A text of a few words proves nothing and is like none.
-func share(a, b map[uint64]bool) float64 {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	if len(a) < 8 {
-		return 0
-	}
-	n := 0
-	for h := range a {
-		if b[h] {
-			n++
-		}
-	}
-	return float64(n) / float64(len(a))
-}
-
-// lockFor is lock for what takes moments: it waits.
-func (e *Engine) lockFor(ctx context.Context, what string) (func(), error) {
-	patient := *e
-	patient.o.Wait = max(e.o.Wait, 30*time.Second)
-	return patient.lock(ctx, what)
 }

@@ -7,11 +7,12 @@ import "github.com/xrash/smetrics"
 func Known() []string {
 	return []string{
 		"addr_file", "all", "api_base", "api_key", "body", "change_summary", "color", "created_by", "data",
-		"dry_run", "embedding", "errors", "exact", "explain", "format", "group", "home", "host_skill_dirs", "import",
-		"insecure", "jobs", "json", "jsonl", "keep", "limit", "listen", "log_level", "max_bytes", "max_files",
-		"min_score", "no_discovery", "no_refresh", "no_sidecar", "no_write_back", "origin", "output_dir", "owner",
-		"parent_ids", "plain", "policy", "prefix", "profile", "rate", "require_signature", "scope", "sign_key",
-		"signed_by", "skill_dirs", "source", "strict", "tags", "tls_cert", "tls_key", "verify", "visibility",
+		"direction", "dry_run", "embedding", "errors", "exact", "explain", "format", "group", "home",
+		"host_skill_dirs", "import", "insecure", "jobs", "json", "jsonl", "keep", "limit", "listen", "log_level",
+		"max_bytes", "max_files", "min_score", "model", "no_discovery", "no_refresh", "no_sidecar", "no_write_back",
+		"origin", "output_dir", "owner", "parent_ids", "plain", "policy", "prefix", "profile", "rate",
+		"require_signature", "sandbox", "scope", "sign_key", "signed_by", "skill_dir", "skill_dirs", "source",
+		"strict", "tags", "tls_cert", "tls_key", "verify", "visibility", "wait",
 	}
 }
 
