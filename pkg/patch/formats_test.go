@@ -127,6 +127,8 @@ func TestBlocks(t *testing.T) {
 	}
 	files := folder("SKILL.md", "run the tool\nthen stop\n")
 	refused(t, block("run teh tool\n", "x\n"), files, patch.NotFound, "SKILL.md", "run teh tool", "line 1: run the tool", "exactly")
+	refused(t, block("un the to\n", "x\n"), files, patch.NotFound, "line 1: run the tool")
+	want(t, block("工具\n", "用具\n"), folder("SKILL.md", "使用工具吧\n"), folder("SKILL.md", "使用用具吧\n"))
 	refused(t, block("a\n", "a\n"), files, patch.Syntax, "same")
 	refused(t, "<<<<<<< SEARCH\na\n=======\nb\n", files, patch.Syntax, "no end", "line 1")
 	refused(t, block("Title\n=======\n", "x\n"), files, patch.Syntax, "line 4", "patch format")

@@ -311,7 +311,7 @@ func (p *placer) part(h *hunk) (at place, found bool, err *Error) {
 		second, _ := position(text, i+1+k)
 		return at, true, &Error{Kind: Ambiguous, Message: "the text to change stands in several places", Wanted: clip(firstText(h.old)), Candidates: p.above([]int{first, second}), Hint: ambiguousHint(h)}
 	}
-	if last == len(p.lines) { // the search text ends in a newline
+	if last == len(p.lines) || splitsWord(text, i) || splitsWord(text, i+len(wanted)) { // it ends in a newline, or is a part of a word
 		return at, false, nil
 	}
 	with := p.lines[first].text[:column] + strings.Join(h.new, "\n") + p.lines[last].text[end:]
@@ -319,6 +319,14 @@ func (p *placer) part(h *hunk) (at place, found bool, err *Error) {
 	at.kept = none(len(at.new))
 	return at, true, nil
 }
+
+// splitsWord tells whether an offset lies inside a word of ASCII letters and digits; other scripts may be written without
+// blanks.
+func splitsWord(text string, offset int) bool {
+	return offset > 0 && offset < len(text) && isWord(text[offset-1]) && isWord(text[offset])
+}
+
+func isWord(c byte) bool { return isLetter(c) || c >= '0' && c <= '9' || c == '_' }
 
 // position returns the line and the column, from 0, of an offset.
 func position(text string, offset int) (line, column int) {
