@@ -7,12 +7,13 @@ import "github.com/xrash/smetrics"
 func Known() []string {
 	return []string{
 		"addr_file", "all", "api_base", "api_key", "body", "change_summary", "color", "created_by", "data",
-		"direction", "dry_run", "embedding", "errors", "exact", "explain", "format", "group", "home",
-		"host_skill_dirs", "import", "insecure", "jobs", "json", "jsonl", "keep", "limit", "listen", "log_level",
-		"max_bytes", "max_files", "min_score", "model", "no_discovery", "no_refresh", "no_sidecar", "no_write_back",
-		"origin", "output_dir", "owner", "parent_ids", "plain", "policy", "prefix", "profile", "rate",
-		"require_signature", "sandbox", "scope", "sign_key", "signed_by", "skill_dir", "skill_dirs", "source",
-		"strict", "tags", "tls_cert", "tls_key", "verify", "visibility", "wait",
+		"direction", "dot", "dry_run", "embedding", "errors", "exact", "explain", "format", "graph", "group", "home",
+		"host_skill_dirs", "import", "insecure", "jobs", "json", "jsonl", "keep", "limit", "listen", "llm_api_base",
+		"llm_api_key", "llm_config", "llm_extra_headers", "log_level", "max_bytes", "max_files", "min_score",
+		"model", "no_discovery", "no_refresh", "no_sidecar", "no_write_back", "origin", "output_dir", "owner",
+		"parent_ids", "plain", "policy", "prefix", "profile", "rate", "reason", "require_signature", "sandbox",
+		"scope", "share", "sign_key", "signed_by", "skill_dirs", "source", "strict", "tags", "tls_cert", "tls_key",
+		"verify", "visibility", "wait",
 	}
 }
 
