@@ -25,6 +25,9 @@ file and $OPENSPACE_HOME/skills, in this order; docs/roots.md has the rules. Of 
 	gc                     what of the store nobody needs; --force removes it
 	dump                   the whole store as lines
 	index status|rebuild   the search index
+	recordings list        what tasks were done, newest first
+	recordings show ID…    one task: its summary, its steps, its answer; --conversation adds all that was said
+	recordings prune       remove recordings beyond --keep N or --older-than AGE; --dry-run shows them
 
 A word is taken as an id that the store knows, else as a skill folder, else as an id or a name below the skill roots. A name that several skills have is
 refused, with their ids. Without arguments, or with "-", the words come from stdin, one a line; records with skill_id or skill_dir (skills, hits, versions,
@@ -32,15 +35,16 @@ results) work as well. Results come in the order of the input, and an input that
 
 approve and reject take the ids of proposals, or their records, in the same way.
 
-On a terminal the results are tables and text, else one JSON object a line: skill, problem, result, finding, version, diff, duplicate, lineage, proposal
-and setting records.
+On a terminal the results are tables and text, else one JSON object a line: skill, problem, result, finding, version, diff, duplicate, lineage, proposal,
+setting and recording records.
 Problems with skills are part of their records, and are told on stderr too.
 
 # Files
 
 Only register, rollback, approve and validate --fix write into skill folders: register the id file .skill_id, rollback and approve the files of the
 version, validate --fix the SKILL.md. These but validate, and pin, unpin and reject, write the store, $OPENSPACE_HOME/store; gc --force removes from it;
-approve and reject remove from $OPENSPACE_HOME/proposals; index rebuild writes $OPENSPACE_HOME/index. The other commands write nothing at all.
+approve and reject remove from $OPENSPACE_HOME/proposals; index rebuild writes $OPENSPACE_HOME/index; recordings prune
+removes from $OPENSPACE_HOME/recordings. The other commands write nothing at all.
 
 # JSON format
 

@@ -11,8 +11,10 @@ _openspace_skills() {
 	--policy) return ;;
 	--to) return ;;
 	--reason) return ;;
+	--keep) return ;;
+	--older-than) return ;;
 	esac
-	words="list duplicates show validate scan history diff rollback register pin unpin proposals approve reject doctor fsck gc dump index --color --help -h --json --jsonl --plain --skill-dirs --version"
+	words="list duplicates show validate scan history diff rollback register pin unpin proposals approve reject doctor fsck gc dump index recordings --color --help -h --json --jsonl --plain --skill-dirs --version"
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
 		case $word in
 		list) verb=1 words="--all --color --help -h --json --jsonl --plain --skill-dirs --version"; break ;;
@@ -34,6 +36,7 @@ _openspace_skills() {
 		gc) verb=1 words="--color --dry-run --force --help -h --json --jsonl --plain --skill-dirs --version"; break ;;
 		dump) verb=1 words="--color --help -h --json --jsonl --plain --skill-dirs --version"; break ;;
 		index) verb=1 words="--color --help -h --json --jsonl --plain --skill-dirs --verify --version"; break ;;
+		recordings) verb=1 words="--color --conversation --dry-run --help -h --json --jsonl --keep --older-than --plain --skill-dirs --version"; break ;;
 		esac
 	done
 	if [ -z "$verb" ] || [[ $cur == -* ]]; then

@@ -48,6 +48,7 @@ type Options struct {
 // Recorder keeps what happens; *recording.Recording is one. Its errors become notices and never end a run.
 type Recorder interface {
 	Setup(recording.Setup) error
+	Pending(recording.Iteration) error
 	Iteration(recording.Iteration) error
 	Step(recording.Step) error
 	Action(recording.Action) error

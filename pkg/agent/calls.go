@@ -25,6 +25,7 @@ const (
 func (r *run) work(ctx context.Context, m llm.Message) {
 	m.ToolCalls = distinct(m.ToolCalls)
 	t := r.talk.begin(m)
+	r.recordPending(m)
 	t.calls = r.execute(ctx, m.ToolCalls)
 	finish := r.finish(t.calls, m.Content)
 	var pictures []llm.Message

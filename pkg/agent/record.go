@@ -39,6 +39,17 @@ func (r *run) recordIteration(info recording.Response) {
 	}))
 }
 
+// recordPending records a reply before its calls run.
+func (r *run) recordPending(m llm.Message) {
+	if r.o.Recorder == nil {
+		return
+	}
+	r.note(r.o.Recorder.Pending(recording.Iteration{
+		Agent: r.o.Name, Phase: r.o.Phase, Iteration: r.out.Iterations, Messages: recorded(r.talk.fresh),
+		Response: recording.Response{HasToolCalls: true, ToolCalls: len(m.ToolCalls)},
+	}))
+}
+
 func responseInfo(reply llm.Reply, c *recording.Compaction) recording.Response {
 	info := recording.Response{
 		HasToolCalls: len(reply.Message.ToolCalls) > 0, ToolCalls: len(reply.Message.ToolCalls), Model: reply.Model,

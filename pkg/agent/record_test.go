@@ -113,6 +113,7 @@ var errFull = errors.New("no space left on device")
 
 func (fails) Setup(recording.Setup) error         { return errFull }
 func (fails) Iteration(recording.Iteration) error { return errFull }
+func (fails) Pending(recording.Iteration) error   { return errFull }
 func (fails) Step(recording.Step) error           { return errFull }
 func (fails) Action(recording.Action) error       { return errFull }
 

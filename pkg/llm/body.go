@@ -32,10 +32,13 @@ func (c *client) body(r Request, q quirks) ([]byte, error) {
 			out["tool_choice"] = string(r.ToolChoice)
 		}
 	}
-	if r.MaxOutput > 0 {
+	switch {
+	case r.MaxOutput > 0:
 		out[s.maxField] = r.MaxOutput
-	} else if c.most != nil {
+	case c.most != nil:
 		out[s.maxField] = c.most
+	case s.needsMax:
+		out[s.maxField] = usualMax
 	}
 	if r.Temperature != nil {
 		out["temperature"] = *r.Temperature

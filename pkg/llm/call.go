@@ -166,6 +166,7 @@ func (c *client) send(ctx context.Context, r Request, q quirks, text func(string
 	if err := a.read(watch.body(resp.Body), resp.Header.Get("Content-Type"), text); err != nil {
 		return Reply{}, c.broken(ctx, resp, err)
 	}
+	watch.drain(resp.Body)
 	return c.reply(a, len(body)), nil
 }
 

@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -428,5 +431,63 @@ func TestSecretsStayOutOfErrors(t *testing.T) {
 	}
 	if kindOf(err) != llm.BadAuth || llm.Code(err) != "auth" || !strings.Contains(err.Error(), "Incorrect API key") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// What an endpoint asks for or cannot take is learned from its refusal.
+func TestLearned(t *testing.T) {
+	image := ask("look")
+	image.Messages[1].Images = []llm.Image{{MIME: "image/png", Data: []byte{1}}}
+	for _, tt := range []struct {
+		name, refusal string
+		status        int
+		r             llm.Request
+		has, lacks    string
+	}{
+		{"a limit is wanted", `{"error":{"message":"max_tokens: Field required"}}`, 400, ask("x"), `"max_tokens":16384`, "zzz"},
+		{"no images", `{"error":{"message":"No endpoints found that support image input","code":404}}`, 404, image, "cannot see", "data:image"},
+		{"no streams", `{"error":{"message":"streaming is not supported"}}`, 400, ask("x"), `"model"`, `"stream"`},
+		{"system first", `{"error":{"message":"System message must be at the beginning"}}`, 400,
+			llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "a"}, {Role: llm.System, Content: "b"}}}, "not a new request", `"system"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := play(t, refusal(tt.status, tt.refusal), ok)
+			chat(t, open(t, s.URL), tt.r)
+			if sent := string(s.Requests()[1].Body); !strings.Contains(sent, tt.has) || strings.Contains(sent, tt.lacks) {
+				t.Errorf("got %s, want %s and no %s", sent, tt.has, tt.lacks)
+			}
+		})
+	}
+	t.Run("the same refusal again", func(t *testing.T) {
+		s := llmtest.Start(t, llmtest.Script{Rules: []llmtest.Rule{{Step: refusal(400, `{"error":{"message":"max_tokens and temperature and reasoning_content are required"}}`)}}})
+		_, err := open(t, s.URL).Chat(context.Background(), withCall(nil))
+		if n := len(s.Requests()); kindOf(err) != llm.BadRequest || n > 4 {
+			t.Errorf("got %v after %d requests", err, n)
+		}
+	})
+}
+
+// One connection is enough for one conversation, and a server that keeps a stream open after its end does not hold the answer.
+func TestConnections(t *testing.T) {
+	var made atomic.Int32
+	web := httptest.NewUnstartedServer(llmtest.New(llmtest.Script{Rules: []llmtest.Rule{{When: llmtest.Expect{LastContains: []string{"hang"}},
+		Step: llmtest.Step{Reply: llmtest.Reply{Text: "ok"}, Fault: llmtest.Fault{Hang: true}}}, {Step: ok}}}))
+	web.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			made.Add(1)
+		}
+	}
+	web.Start()
+	defer web.Close()
+	m := open(t, web.URL)
+	for range 5 {
+		chat(t, m, ask("x"))
+	}
+	if n := made.Load(); n != 1 {
+		t.Errorf("%d connections for 5 requests, want 1", n)
+	}
+	start := time.Now()
+	if chat(t, m, ask("hang")); time.Since(start) > 30*time.Second {
+		t.Errorf("took %s", time.Since(start))
 	}
 }

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"time"
 )
@@ -43,3 +44,17 @@ func WithoutTimes(role Role, s string) string { return withoutTimes(role, s) }
 
 // RetryAfter reads the headers of a refusal.
 func RetryAfter(h http.Header, now time.Time) time.Duration { return retryAfter(h, now) }
+
+// Table returns what docs/models.md must name: endpoints, priced models and the day of the prices.
+func Table() (out []string) {
+	for _, p := range providers {
+		out = append(out, "`"+p.name+"`")
+	}
+	for _, p := range prices {
+		out = append(out, fmt.Sprintf("| `%s` | %v | %v | %v |", p.model, p.input, p.cached, p.output))
+	}
+	for _, k := range []Kind{BadAuth, Limited, TooLarge, BadRequest, NotFound, Server, Unreachable, Late, Broken, NoQuota, Diverged} {
+		out = append(out, "`"+string(k)+"`", "`"+codes[k]+"`")
+	}
+	return append(out, "Looked over on "+priced)
+}

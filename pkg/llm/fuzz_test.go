@@ -222,4 +222,12 @@ func TestPagesAreComplete(t *testing.T) {
 			t.Errorf("docs/format-replay.md does not name %s", mark)
 		}
 	}
+	if text, err = os.ReadFile("../../docs/models.md"); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range llm.Table() {
+		if !strings.Contains(string(text), row) {
+			t.Errorf("docs/models.md does not name %s", row)
+		}
+	}
 }

@@ -18,7 +18,11 @@ type quirks struct {
 	missing   string   // a field that every message with tool calls must have
 	oneSystem bool
 	whole     bool // no streams
+	needsMax  bool // a limit of output tokens must be sent
 }
+
+// usualMax is the limit for endpoints that must be given one when nobody set it.
+const usualMax = 16_384
 
 func (q quirks) drops(field string) bool { return slices.Contains(q.dropped, field) }
 
@@ -31,6 +35,7 @@ var optional = []string{
 var (
 	mustHave    = regexp.MustCompile(`(?i)(missing|must be (passed|provided|included|sent)|required|requires)`)
 	systemFirst = regexp.MustCompile(`(?i)system (message|role|prompt).*(begin|first|start|only one|single|multiple)|(multiple|only one) system`)
+	noImages    = regexp.MustCompile(`(?i)image[^.]{0,40}not supported|(not|that) support (image|vision)`)
 	noStream    = regexp.MustCompile(`(?i)stream(ing)?\W.*not (supported|allowed|available)|does not support stream`)
 )
 
@@ -48,6 +53,12 @@ func (q *quirks) learn(status int, message, param string, sent func(field string
 		return true
 	case names(q.maxField) && sent(q.maxField):
 		return q.otherMax()
+	case names(q.maxField) && !q.needsMax && mustHave.MatchString(message):
+		q.needsMax = true
+		return true
+	case noImages.MatchString(message) && sent("image_url"):
+		q.dropped = append(slices.Clone(q.dropped), "image_url")
+		return true
 	case !q.oneSystem && systemFirst.MatchString(message):
 		q.oneSystem = true
 		return true
@@ -101,7 +112,7 @@ func wordByte(b byte) bool {
 func (q *quirks) merge(o quirks) {
 	q.maxField = o.maxField
 	q.missing = cmp.Or(q.missing, o.missing)
-	q.oneSystem, q.whole = q.oneSystem || o.oneSystem, q.whole || o.whole
+	q.oneSystem, q.whole, q.needsMax = q.oneSystem || o.oneSystem, q.whole || o.whole, q.needsMax || o.needsMax
 	all := slices.Concat(q.dropped, o.dropped)
 	slices.Sort(all)
 	q.dropped = slices.DeleteFunc(slices.Compact(all), func(f string) bool { return f == q.missing })
@@ -114,7 +125,7 @@ func (c *client) sends(r Request, q quirks, field string) bool {
 	}
 	switch field {
 	case oldMax, newMax:
-		return field == q.maxField && (r.MaxOutput > 0 || c.most != nil)
+		return field == q.maxField && (r.MaxOutput > 0 || c.most != nil || q.needsMax)
 	case "stream_options":
 		return !q.whole && c.provider.usage
 	case "cache_control":

@@ -143,10 +143,21 @@ func (c *client) http() *http.Client {
 	h.Timeout = 0 // a stream may last; the time limits are ours
 	next := h.Transport
 	if next == nil {
-		next = http.DefaultTransport
+		next = transport()
 	}
 	h.Transport = bounded{next}
 	return &h
+}
+
+// transport is the usual one, which keeps as many connections as there may be tasks at once.
+func transport() http.RoundTripper {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultTransport
+	}
+	t = t.Clone()
+	t.MaxIdleConnsPerHost = t.MaxIdleConns
+	return t
 }
 
 // Name returns the name of the model as the endpoint has it.

@@ -12,8 +12,8 @@ type price struct {
 	window                int64 // tokens; 0: not known
 }
 
-// Priced is the day on which the prices were last compared with the pages of their makers; docs/models.md names these.
-const Priced = "2026-12-01"
+// priced is the day on which the prices were last looked over; docs/models.md names the sources.
+const priced = "2026-12-01"
 
 // prices are of the makers' own endpoints, short prompts, the dearest time of the day. A model that is not here has no price.
 var prices = []price{

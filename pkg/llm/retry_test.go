@@ -2,8 +2,11 @@ package llm_test
 
 import (
 	"context"
+	"io"
+	"log"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -222,4 +225,33 @@ func TestManyAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// A certificate that nobody vouches for is not tried again.
+func TestBadCertificateIsFinal(t *testing.T) {
+	web := httptest.NewTLSServer(llmtest.New(llmtest.Script{}))
+	web.Config.ErrorLog = log.New(io.Discard, "", 0)
+	defer web.Close()
+	_, err := open(t, web.URL).Chat(context.Background(), ask("x"))
+	if e, _ := err.(*llm.Error); e == nil || e.Kind != llm.Unreachable || e.Attempts != 1 || !strings.Contains(e.Message, "certificate") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// An answer without end is not read to the end.
+func TestHugeAnswer(t *testing.T) {
+	piece := strings.Repeat("x", 1<<20)
+	base := listener(t, func(c net.Conn) {
+		defer c.Close()
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{\"choices\":\"")
+		for range 80 {
+			if _, err := io.WriteString(c, piece); err != nil {
+				return
+			}
+		}
+	})
+	_, err := open(t, base, func(o *llm.Options) { o.Attempts = 1 }).Chat(context.Background(), ask("x"))
+	if kindOf(err) != llm.Broken || !strings.Contains(err.Error(), "64 MiB") {
+		t.Errorf("got %v", err)
+	}
 }

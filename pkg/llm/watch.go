@@ -27,6 +27,16 @@ func newWatch(ctx context.Context, limit time.Duration) (context.Context, *watch
 
 func (w *watch) sign() { w.timer.Reset(w.limit) }
 
+// drainTime is how long the end of a connection's answer is waited for.
+const drainTime = 100 * time.Millisecond
+
+// drain reads what comes after an answer, mostly nothing, so that the connection can be used for the next request. It does not wait for a server that
+// keeps it open.
+func (w *watch) drain(r io.Reader) {
+	w.timer.Reset(drainTime)
+	_, _ = io.CopyN(io.Discard, r, 64<<10) // whatever comes of it, the answer is there
+}
+
 func (w *watch) body(r io.Reader) io.Reader { return watched{r, w} }
 
 type watched struct {

@@ -135,8 +135,5 @@ var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish",
 var interpreters = map[string]string{"python": "-c", "python2": "-c", "python3": "-c", "pypy3": "-c", "ipython": "-c", "perl": "-e -E", "ruby": "-e",
 	"node": "-e -p --eval --print", "nodejs": "-e -p --eval", "deno": "eval", "bun": "-e", "php": "-r", "lua": "-e", "Rscript": "-e", "osascript": "-e", "tclsh": "", "awk": "", "gawk": "", "mawk": ""}
 
-// decoders turn something that nobody can read into something else.
-var decoders = []string{"base64", "base32", "xxd", "uudecode", "openssl", "gpg", "rev", "gunzip", "zcat", "bzcat", "xzcat"}
-
 // fetchers bring something from the network.
 var fetchers = []string{"curl", "wget", "fetch", "aria2c", "lynx", "w3m", "http", "https", "nc", "ncat", "netcat", "socat", "ftp"}

@@ -52,7 +52,7 @@ func List(dir string) (found []*Saved, problems []error, err error) {
 		return nil, nil, fmt.Errorf("list recordings: %w", err)
 	}
 	for _, e := range entries {
-		if !e.IsDir() {
+		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
 		s, err := load(filepath.Join(dir, e.Name()))
@@ -119,7 +119,8 @@ type Entry struct {
 	Iteration *Iteration
 }
 
-// Conversations returns the entries of all conversations in the order in which they were written, and how many lines were damaged.
+// Conversations returns the entries of all conversations in the order in which they were written, and how many lines were damaged. The last one
+// may be an iteration whose calls run, or ran when the process was killed.
 func (s *Saved) Conversations() (entries []Entry, bad int, err error) {
 	for line, problem := range s.lines(ConversationsFile, &err) {
 		var kind struct {
@@ -146,7 +147,22 @@ func (s *Saved) Conversations() (entries []Entry, bad int, err error) {
 		}
 		entries = append(entries, e)
 	}
+	if raw, problem := os.ReadFile(filepath.Join(s.Dir, PendingFile)); problem == nil {
+		it := &Iteration{}
+		if json.Unmarshal(raw, it) == nil && !has(entries, it) {
+			entries = append(entries, Entry{Iteration: it})
+		}
+	}
 	return entries, bad, err
+}
+
+// has tells whether the last entry is this iteration: its process was killed before the pending one was taken away.
+func has(entries []Entry, it *Iteration) bool {
+	if len(entries) == 0 {
+		return false
+	}
+	last := entries[len(entries)-1].Iteration
+	return last != nil && last.Agent == it.Agent && last.Phase == it.Phase && last.Iteration == it.Iteration
 }
 
 // Steps returns the calls of tools in their order, and how many lines were damaged.

@@ -23,6 +23,7 @@ const (
 	TrajectoryFile    = "traj.jsonl"
 	ActionsFile       = "agent_actions.jsonl"
 	SummaryFile       = "summary.json"
+	PendingFile       = "pending.json"
 	FilesDir          = "files"
 )
 
@@ -39,6 +40,7 @@ type Recording struct {
 	summary Summary
 	backend map[string]int
 	files   int
+	pending bool
 }
 
 var errClosed = errors.New("the recording is closed")
@@ -179,7 +181,35 @@ func (r *Recording) Iteration(it Iteration) error {
 	it.Response.Error = r.mask(it.Response.Error)
 	messages, problem := r.messages(it.Messages)
 	it.Messages = messages
-	return errors.Join(problem, r.line(ConversationsFile, it))
+	return errors.Join(problem, r.line(ConversationsFile, it), r.settle())
+}
+
+// Pending records an iteration whose calls are about to run, so that a process that is killed leaves what it was doing. Iteration takes its place.
+func (r *Recording) Pending(it Iteration) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return fmt.Errorf("record %s: %w", PendingFile, errClosed)
+	}
+	it.Type, it.Timestamp, it.Messages = TypeIteration, now(), r.brief(it.Messages)
+	raw, err := jsonl.Marshal(it)
+	if err != nil {
+		return fmt.Errorf("record %s: %w", PendingFile, err)
+	}
+	r.pending = true
+	return r.replace(PendingFile, raw)
+}
+
+// settle takes the pending iteration away.
+func (r *Recording) settle() error {
+	if !r.pending {
+		return nil
+	}
+	r.pending = false
+	if err := os.Remove(filepath.Join(r.dir, PendingFile)); err != nil {
+		return fmt.Errorf("record: %w", err)
+	}
+	return nil
 }
 
 // Step records a call of a tool.
@@ -243,7 +273,7 @@ func (r *Recording) Close(o Outcome) error {
 	if problem == nil {
 		problem = r.replace(SummaryFile, raw)
 	}
-	err = errors.Join(err, problem)
+	err = errors.Join(err, problem, r.settle())
 	for _, f := range r.lines {
 		err = errors.Join(err, f.Close())
 	}

@@ -104,9 +104,11 @@ func TestUnfinished(t *testing.T) {
 		_, err = f.WriteString(`{"type":"iteration","delta_mess`)
 		must(t, err, f.Close())
 	}
+	must(t, r.Pending(recording.Iteration{Agent: "agent", Phase: "plain", Iteration: 2, Messages: []recording.Message{{Role: "assistant", Content: "I wait",
+		ToolCalls: []recording.ToolCall{{ID: "c9", Function: recording.Function{Name: "run_shell", Arguments: `{"command":"sleep 900"}`}}}}}}))
 	s := open(t, dir, "t")
 	entries, bad, err := s.Conversations()
-	if s.State() != "unfinished" || len(entries) != 2 || bad != 1 || err != nil {
+	if s.State() != "unfinished" || len(entries) != 3 || bad != 1 || err != nil || entries[2].Iteration.Messages[0].ToolCalls[0].ID != "c9" {
 		t.Errorf("got %s, %d entries, %d bad, %v", s.State(), len(entries), bad, err)
 	}
 	sum, err := s.Summary()
@@ -220,7 +222,7 @@ func TestSH07Secrets(t *testing.T) {
 			{Role: "tool", Content: strings.Repeat("x", 70<<10) + secret}}}),
 		r.Step(recording.Step{Command: "echo " + secret, Parameters: args, Result: recording.StepResult{Stdout: secret, Stderr: secret, Output: secret, Error: secret}}),
 		r.Action(recording.Action{Input: recording.ActionInput{Instruction: secret}, Reasoning: recording.ActionReasoning{Response: secret}, Output: recording.ActionOutput{Error: secret}}),
-		r.Close(recording.Outcome{Response: secret, Error: secret}),
+		r.Pending(recording.Iteration{Messages: []recording.Message{{Content: secret, ToolCalls: call}}}),
 	)
 	files := 0
 	err := filepath.WalkDir(r.Dir(), func(path string, d os.DirEntry, err error) error {
@@ -236,6 +238,16 @@ func TestSH07Secrets(t *testing.T) {
 	})
 	if err != nil || files != 6 {
 		t.Errorf("got %d files, %v, want 6", files, err)
+	}
+	must(t, r.Close(recording.Outcome{Response: secret, Error: secret}))
+	for _, name := range []string{recording.MetadataFile, recording.SummaryFile} {
+		raw, err := os.ReadFile(filepath.Join(r.Dir(), name))
+		if err != nil || bytes.Contains(raw, []byte("ghp_")) {
+			t.Errorf("%s has the secret: %s, %v", name, raw, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(r.Dir(), recording.PendingFile)); err == nil {
+		t.Error("something is pending after the end")
 	}
 }
 

@@ -42,6 +42,22 @@ func (r *Recording) messages(in []Message) ([]Message, error) {
 	return out, problems
 }
 
+// brief returns copies of messages that are masked and shortened and for which no file is made.
+func (r *Recording) brief(in []Message) []Message {
+	out := make([]Message, len(in))
+	for i, m := range in {
+		m.Content, m.Images = shorten(r.mask(m.Content), maxText), nil
+		m.ToolCalls = append([]ToolCall(nil), m.ToolCalls...)
+		for j := range m.ToolCalls {
+			c := &m.ToolCalls[j]
+			c.Type, c.Problem = "function", r.mask(c.Problem)
+			c.Function.Arguments = shorten(r.maskArguments(c.Function.Arguments), maxText)
+		}
+		out[i] = m
+	}
+	return out
+}
+
 func (r *Recording) calls(in []ToolCall) (out []ToolCall, problems error) {
 	for _, c := range in {
 		c.Type, c.Problem = "function", r.mask(c.Problem)

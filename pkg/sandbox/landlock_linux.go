@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
@@ -12,7 +14,7 @@ import (
 
 // system are the places of programs, libraries and their data, which every command may read.
 var system = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/gnu", "/snap",
-	"/etc", "/proc", "/sys", "/run", "/var/lib/texmf", "/var/lib/dpkg", "/var/lib/ghostscript", "/var/cache/fontconfig"}
+	"/etc", "/proc", "/sys", "/run/current-system", "/var/lib/texmf", "/var/lib/dpkg", "/var/lib/ghostscript", "/var/cache/fontconfig"}
 
 // devices may be read and written by everybody.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
@@ -26,7 +28,7 @@ func (l *launcher) landlock(private bool) int {
 		return 0
 	}
 	full := landlock.V7
-	config := landlock.MustConfig(full.HandledAccessFS, full.Scoped).BestEffort() // the network stays open
+	config := landlock.Config{HandledAccessFS: full.HandledAccessFS, Scoped: full.Scoped}.BestEffort() // the network stays open
 	if err := restrict(config, l.rules(private)); err != nil {
 		l.note(err, "Landlock")
 		return 0
@@ -90,49 +92,57 @@ func rule(path string, write bool) []landlock.Rule {
 	return []landlock.Rule{landlock.ROFiles(path).IgnoreIfMissing()}
 }
 
-// systemPaths returns what everybody may read. Of /etc root may read as much as others do: no password hashes, no
-// keys of hosts. /run is the system's when mounts are not private, and then stays closed but for the name servers.
+// systemPaths returns what everybody may read. Of /etc root may read as much as others do; when mounts are private, the
+// rest of it is covered. In /run the name servers may stand.
 func systemPaths(private bool) []string {
-	var paths []string
-	for _, path := range system {
-		switch {
-		case path == "/etc" && os.Getuid() == 0:
-			paths = append(paths, readable(path, 3)...)
-		case path == "/run" && !private:
-			paths = append(paths, "/run/systemd/resolve", "/run/resolvconf")
-		default:
-			paths = append(paths, path)
-		}
+	paths := append([]string{"/run/systemd/resolve", "/run/resolvconf"}, system...)
+	if os.Getuid() != 0 || private {
+		return paths
 	}
-	return paths
+	i := slices.Index(paths, "/etc")
+	return append(slices.Delete(paths, i, i+1), readable("/etc", 3)...)
 }
 
 // readable returns the largest parts of a folder in which everybody may read everything, going down some levels.
-// A folder that has more than that is taken when everybody may read it.
 func readable(dir string, levels int) []string {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	var open []string
-	whole := true
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		info, err := os.Stat(path)
-		switch {
-		case err != nil:
-		case info.IsDir() && info.Mode()&0o005 != 0o005, !info.IsDir() && info.Mode()&0o004 == 0:
-			whole = false
-		case info.IsDir() && levels > 1 && e.Type()&os.ModeSymlink == 0:
-			below := readable(path, levels-1)
-			whole = whole && len(below) == 1 && below[0] == path
-			open = append(open, below...)
-		default:
-			open = append(open, path)
-		}
-	}
-	if whole {
+	open, closed := split(dir, levels)
+	if len(closed) == 0 {
 		return []string{dir}
 	}
 	return open
 }
+
+// split divides a folder into parts that everybody may read and those that not everybody may. A folder below it that
+// cannot be divided any more, for want of levels, counts by its own rights.
+func split(dir string, levels int) (open, closed []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, nil
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		info, err := e.Info()
+		switch {
+		case err != nil:
+		case info.Mode()&os.ModeSymlink != 0: // what it leads to counts where it is
+			open = append(open, path)
+		case info.IsDir() && info.Mode()&0o005 != 0o005, !info.IsDir() && info.Mode()&0o004 == 0:
+			closed = append(closed, path)
+		case info.IsDir() && levels > 1:
+			more, not := split(path, levels-1)
+			if len(not) == 0 {
+				more = []string{path}
+			}
+			open, closed = append(open, more...), append(closed, not...)
+		default:
+			open = append(open, path)
+		}
+	}
+	return open, closed
+}
+
+// closedParts are the parts of /etc that not everybody may read, and that root need not either.
+var closedParts = sync.OnceValue(func() []string {
+	_, closed := split("/etc", 3)
+	return closed
+})

@@ -158,7 +158,10 @@ func (l *launcher) confine() error {
 	}
 	private := false
 	if o.Namespaces {
-		private = l.note(l.hide(), "private mounts")
+		private = l.note(l.view(), "private mounts")
+		if private {
+			l.note(l.freeze(), "read-only mounts")
+		}
 	} else {
 		l.note(errors.New("refused"), "namespaces")
 	}

@@ -33,6 +33,7 @@ type order struct {
 	Tmp        string   `json:"tmp"`
 	Limits     Limits   `json:"limits"`
 	Level      Level    `json:"level"`
+	Closed     []string `json:"closed,omitempty"` // parts of what is readable that are not
 	Namespaces bool     `json:"namespaces"`
 }
 
@@ -79,6 +80,9 @@ func newOrder(spec Spec) (order, error) {
 	}
 	for _, path := range spec.Read {
 		o.Read = append(o.Read, real(path))
+	}
+	if os.Getuid() == 0 {
+		o.Closed = closedParts()
 	}
 	o.Argv = slices.Clone(spec.Argv)
 	o.Argv[0], err = LookPath(spec.Argv[0], spec.Environ)

@@ -58,9 +58,14 @@ func (e *Env) editFile(ctx context.Context, args editArgs) Result {
 		return *problem
 	}
 	defer s.Close()
+	return e.editSpot(ctx, s, args.Path, edits)
+}
+
+// editSpot edits the file at a place, which the model called given.
+func (e *Env) editSpot(ctx context.Context, s *spot, given string, edits []oneEdit) Result {
 	data, info, err := s.read(e.Limits.Read)
 	if err != nil {
-		return e.unreadable(args.Path, s, info, err)
+		return e.unreadable(given, s, info, err)
 	}
 	body, c, err := decodeExact(data)
 	if err != nil {
@@ -81,7 +86,7 @@ func (e *Env) editFile(ctx context.Context, args editArgs) Result {
 		return failed(wire.Canceled, "%s was not changed: %v", s.shown, err)
 	}
 	if err := s.replace(coded, info); err != nil {
-		return e.unwritable(args.Path, s, err)
+		return e.unwritable(given, s, err)
 	}
 	return Result{Content: e.editReport(s.shown, done), Files: []string{s.path}}
 }
@@ -112,8 +117,7 @@ func (e *Env) apply(name, body string, edits []oneEdit) (edited, *Result) {
 			problem += e.nearestPlaces(done.body, edit.Old)
 		}
 		if problem != "" {
-			code := wire.Invalid
-			return done, ptr(failed(code, "%s was not changed: %s %s", name, which, problem))
+			return done, ptr(failed(wire.Invalid, "%s was not changed: %s %s", name, which, problem))
 		}
 		if m.how != "" {
 			done.loose = append(done.loose, fmt.Sprintf("%s was found although %s", which, m.how))
@@ -161,13 +165,13 @@ func (e *Env) editReport(name string, done edited) string {
 	for _, p := range done.places[:min(most, len(done.places))] {
 		first := 1 + strings.Count(done.body[:p.from], "\n")
 		last := first + strings.Count(done.body[p.from:p.to], "\n")
-		b.WriteString("\n" + show1(all, first-1, last+1))
+		b.WriteString("\n" + someLines(all, first-1, last+1))
 	}
 	return b.String()
 }
 
-// show1 prints lines with their numbers; of many the first and the last.
-func show1(all []line, first, last int) string {
+// someLines prints lines with their numbers; of many the first and the last.
+func someLines(all []line, first, last int) string {
 	const most = 12
 	var picked []line
 	for _, l := range all {

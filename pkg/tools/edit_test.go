@@ -3,6 +3,7 @@ package tools_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestEditFile(t *testing.T) {
@@ -110,6 +111,10 @@ func FuzzEdit(f *testing.F) {
 		}
 		if got == body {
 			t.Errorf("succeeded, and %q is unchanged", body)
+		}
+		plain := !strings.Contains(body+old+new, "\r") && !strings.ContainsAny(body[:min(3, len(body))], "\xEF\xFF\xFE")
+		if want := strings.ReplaceAll(body, old, new); plain && utf8.ValidString(body+old+new) && strings.Contains(body, old) && got != want {
+			t.Errorf("%q for %q in %q: got %q, want %q", new, old, body, got, want)
 		}
 		if all || strings.Contains(body, "\xFF") || strings.Contains(body, "\xFE") {
 			return

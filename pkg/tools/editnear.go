@@ -43,7 +43,7 @@ func (e *Env) nearestPlaces(body, old string) string {
 			b.WriteString("or\n")
 		}
 		last := min(at+len(wanted), len(all)) - 1
-		b.WriteString(show1(all[at:last+1], 0, all[last].number))
+		b.WriteString(someLines(all[at:last+1], 0, all[last].number))
 		if different := firstDifference(all[at:last+1], wanted); different != "" {
 			b.WriteString(different)
 		}

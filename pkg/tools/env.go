@@ -3,7 +3,6 @@ package tools
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -50,7 +49,7 @@ type Limits struct {
 	Fetch     int64         // bytes of a web page; 5 MiB
 	FetchTime time.Duration // of getting it, from the name to the last byte; 30 seconds
 
-	Command sandbox.Limits // of the processes of a command
+	Command sandbox.Limits // of the processes of a command; 4 GiB of memory, 1,024 processes, files of 4 GiB; below 0: none
 }
 
 // filled returns the limits with the defaults put in.
@@ -87,14 +86,7 @@ func (e *Env) readable() []string {
 }
 
 // home is the user's home; empty when it is not known.
-func (e *Env) home() string {
-	for _, v := range e.Environ {
-		if dir, ok := strings.CutPrefix(v, "HOME="); ok {
-			return dir
-		}
-	}
-	return ""
-}
+func (e *Env) home() string { return variable(e.Environ, "HOME") }
 
 // Builtin returns the tools of the suite that work in an environment: those of the shell and of files, and fetch_url.
 func Builtin(e *Env) []Tool {

@@ -112,7 +112,7 @@ var noise = map[atom.Atom]bool{atom.Script: true, atom.Style: true, atom.Noscrip
 // page.
 func prepare(doc *html.Node, at *url.URL) {
 	here := at
-	if b := first1(doc, atom.Base); b != nil {
+	if b := firstOf(doc, atom.Base); b != nil {
 		if u, err := at.Parse(attribute(b, "href")); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
 			here = u
 		}
@@ -155,7 +155,7 @@ func mendAttribute(a *html.Attribute, here *url.URL) {
 	}
 }
 
-func first1(doc *html.Node, kind atom.Atom) *html.Node {
+func firstOf(doc *html.Node, kind atom.Atom) *html.Node {
 	for n := range doc.Descendants() {
 		if n.DataAtom == kind {
 			return n
@@ -175,7 +175,7 @@ func attribute(n *html.Node, name string) string {
 
 // titleOf returns what a page calls itself, in one line.
 func titleOf(doc *html.Node) string {
-	n := first1(doc, atom.Title)
+	n := firstOf(doc, atom.Title)
 	if n == nil || n.FirstChild == nil {
 		return ""
 	}

@@ -94,7 +94,7 @@ func (l *listing) folder(name, at string, depth int) error {
 		if l.ctx.Err() != nil {
 			return l.ctx.Err()
 		}
-		if i == most || l.n >= maxEntries {
+		if i == most || l.n >= maxEntries || l.b.Len() > l.env.Limits.Output {
 			l.more(at, len(entries)-i+more)
 			return nil
 		}
@@ -111,7 +111,7 @@ func (l *listing) more(at string, n int) {
 	if l.full {
 		return
 	}
-	l.full = l.n >= maxEntries
+	l.full = l.n >= maxEntries || l.b.Len() > l.env.Limits.Output
 	fmt.Fprintf(&l.b, "%s[… %d more]\n", at, n)
 }
 

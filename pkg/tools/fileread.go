@@ -76,7 +76,7 @@ func (e *Env) excerpt(s *spot, all []line, c coding, args readArgs) Result {
 	if len(all) > 0 {
 		total = all[len(all)-1].number
 	}
-	first := first(args.Start, total)
+	first := firstLine(args.Start, total)
 	if total > 0 && first > total {
 		return failed(wire.Invalid, "%s has %s; start %d is behind its end", s.shown, count(total, "line"), args.Start)
 	}
@@ -97,13 +97,15 @@ func (e *Env) excerpt(s *spot, all []line, c coding, args readArgs) Result {
 		}
 		b.WriteString(text)
 	}
-	r := Result{Content: b.String(), FullPath: s.path}
-	r.Content += notes(s, c, first, next, total)
+	r := Result{Content: b.String() + notes(s, c, first, next, total)}
+	if next > 0 {
+		r.FullPath = s.path
+	}
 	return r
 }
 
-// first returns the number of the line to begin with.
-func first(start, total int) int {
+// firstLine returns the number of the line to begin with.
+func firstLine(start, total int) int {
 	if start < 0 {
 		start += total + 1
 	}
