@@ -3,6 +3,7 @@ Package cmd is the map of the suite: one directory below it for each command.
 
 	openspace-search          queries in, hits out
 	openspace-skills          the skills on this machine: list, show, validate, scan, history, diff, rollback, …
+	openspace-execute         tasks in, what happens and the results out
 	openspace-download-skill  ids or hits in, imported skills out; updates, pins and compares what is installed
 	openspace-upload-skill    skill folders in, uploads out
 	openspace-fix-skill       skill folders and what is wrong in, repaired skills out

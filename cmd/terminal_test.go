@@ -81,7 +81,8 @@ func lookPath(ts *testscript.TestScript, name string) (string, error) {
 func environ(ts *testscript.TestScript) []string {
 	var env []string
 	for _, name := range []string{"PATH", "HOME", "LANG", "TERM", "NO_COLOR", "TMPDIR", "SOURCE_DATE_EPOCH",
-		"OPENSPACE_HOME", "OPENSPACE_HOST_SKILL_DIRS", "OPENSPACE_ERRORS"} {
+		"OPENSPACE_HOME", "OPENSPACE_HOST_SKILL_DIRS", "OPENSPACE_ERRORS", "OPENSPACE_LLM_API_BASE", "OPENSPACE_LLM_API_KEY", "OPENSPACE_MODEL",
+		"OPENSPACE_SEARCH_SCOPE"} {
 		if v := ts.Getenv(name); v != "" {
 			env = append(env, name+"="+v)
 		}

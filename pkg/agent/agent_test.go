@@ -267,3 +267,33 @@ func TestEvents(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// What a try that failed has said is taken back.
+func TestTextIsTakenBack(t *testing.T) {
+	var got string
+	m := &script{replies: []any{func(_ context.Context, r llm.Request) any {
+		r.OnText("wro")
+		r.OnText("")
+		return says("right")
+	}}}
+	run(t, agent.Options{Model: m, Events: func(e agent.Event) {
+		if e.Kind == agent.TextEvent {
+			if e.Reset {
+				got = ""
+			}
+			got += e.Text
+		}
+	}})
+	if got != "right" {
+		t.Errorf("got %q, want right", got)
+	}
+}
+
+func TestFilteredReply(t *testing.T) {
+	r := says("")
+	r.Finish = llm.Filtered
+	out := run(t, agent.Options{Model: &script{replies: []any{r}}})
+	if out.Status != agent.Errored || out.Stop != agent.ByError || !strings.Contains(fmt.Sprint(out.Err), "content filter") {
+		t.Errorf("got %s, %s, %v", out.Status, out.Stop, out.Err)
+	}
+}

@@ -16,8 +16,11 @@ import (
 // keepTurns is how many of the last turns become part of no digest.
 const keepTurns = 4
 
-// cuts are the lengths in bytes that a text of a turn is shortened to, one step after the other.
-var cuts = [...]int{0, 1600, 400}
+// The lengths in bytes that a text of a turn is shortened to.
+const (
+	shortText    = 1600
+	shortestText = 400
+)
 
 // slack is how much longer than its cut a text may be before it is worth a note.
 const slack = 200
@@ -32,12 +35,12 @@ func (r *run) shrink(force bool) bool {
 	}
 	turns := len(r.talk.turns)
 	for _, step := range []func() bool{
-		func() bool { return r.shortenTurns(turns-keepTurns, 1) },
+		func() bool { return r.shortenTurns(turns-keepTurns, shortText) },
 		r.foldHistory,
 		r.foldTurns,
-		func() bool { return r.shortenTurns(len(r.talk.turns)-1, 1) },
-		func() bool { return r.shortenTurns(len(r.talk.turns), 1) },
-		func() bool { return r.shortenTurns(len(r.talk.turns), 2) },
+		func() bool { return r.shortenTurns(len(r.talk.turns)-1, shortText) },
+		r.shortenLast,
+		func() bool { return r.shortenTurns(len(r.talk.turns), shortestText) },
 	} {
 		if step() {
 			break
@@ -59,11 +62,24 @@ func (r *run) shrink(force bool) bool {
 func (r *run) small() bool { return r.gauge.tokens(r.talk.size()) <= r.gauge.goal() }
 
 // shortenTurns shortens the first n turns.
-func (r *run) shortenTurns(n, level int) bool {
+func (r *run) shortenTurns(n, limit int) bool {
 	for _, t := range r.talk.turns[:max(n, 0)] {
-		r.shortenTurn(t, level)
+		r.shortenTurn(t, limit)
 	}
 	return r.small()
+}
+
+// shortenLast shortens the last turn, whose results the model has not seen, no more than it must: each may have its share of
+// the room that is left.
+func (r *run) shortenLast() bool {
+	size := r.talk.size()
+	if len(r.talk.turns) == 0 || !r.gauge.full(size) {
+		return true
+	}
+	t := r.talk.turns[len(r.talk.turns)-1]
+	share := 4 * r.gauge.room(size-t.size) / int64(max(len(t.calls), 1))
+	r.shortenTurn(t, int(max(share, shortestText)))
+	return !r.gauge.full(r.talk.size())
 }
 
 // foldHistory moves the older messages of the conversation before the task to the digest.
@@ -87,22 +103,22 @@ func (r *run) foldTurns() bool {
 
 // shortenTurn shortens results and arguments of a turn. What retrieve_skill found stays: a skill is followed until the end. Pictures
 // were seen when they came.
-func (r *run) shortenTurn(t *turn, level int) {
-	if t.shortened >= level {
+func (r *run) shortenTurn(t *turn, limit int) {
+	if t.cut > 0 && t.cut <= limit {
 		return
 	}
-	t.shortened, t.size = level, 0
+	t.cut, t.size = limit, 0
 	result := 0
 	for i := range t.messages {
 		m := &t.messages[i]
 		switch m.Role {
 		case llm.ToolRole:
 			if result < len(t.calls) && len(t.calls[result].Result.SkillIDs) == 0 {
-				m.Content = r.shortenResult(&t.calls[result], m.Content, cuts[level])
+				m.Content = r.shortenResult(&t.calls[result], m.Content, limit)
 			}
 			result++
 		case llm.Assistant:
-			m.ToolCalls = shortenCalls(m.ToolCalls, t.calls, cuts[level])
+			m.ToolCalls = shortenCalls(m.ToolCalls, t.calls, limit)
 		case llm.User:
 			if len(m.Images) > 0 {
 				m.Images, m.Content = nil, m.Content+" (no longer shown)"

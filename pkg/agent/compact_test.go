@@ -237,3 +237,20 @@ func TestTooLarge(t *testing.T) {
 		t.Errorf("got %s after %d iterations, want an error at once: there is nothing to shorten", out.Status, out.Iterations)
 	}
 }
+
+// Results that the model has not seen yet are shortened only as far as they must be.
+func TestLargeTurn(t *testing.T) {
+	large := strings.Repeat("0123456789 line\n", 2000) // 32 KB
+	m := &script{window: 32_000, replies: []any{calls("read", "{}", "read", "{}", "read", "{}", "read", "{}", "read", "{}", "read", "{}"), says("done")}}
+	out := run(t, agent.Options{Model: m, Tools: set(t, returns("read", ok(large)))})
+	want(t, out, agent.Success, agent.Answered, "done")
+	messages := m.requests[1].Messages
+	if n := tokens(messages); n > 24_000 || n < 12_000 {
+		t.Errorf("got %d tokens, want most of the 24,000 that there are", n)
+	}
+	for _, message := range messages {
+		if message.Role == llm.ToolRole && len(message.Content) < 6000 {
+			t.Errorf("a result has %d bytes", len(message.Content))
+		}
+	}
+}

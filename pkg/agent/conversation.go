@@ -21,10 +21,10 @@ type conversation struct {
 
 // turn is a reply of the model and what answers it: results of its calls, pictures, notes.
 type turn struct {
-	messages  []llm.Message
-	calls     []Execution // in the order of the results
-	size      int64
-	shortened int // how far, see shortenTurn
+	messages []llm.Message
+	calls    []Execution // in the order of the results
+	size     int64
+	cut      int // the length that its texts were shortened to; 0: they are whole
 }
 
 func newConversation(o Options) *conversation {

@@ -40,12 +40,15 @@ func newGauge(o Options, offer []llm.ToolSpec) gauge {
 // tokens returns how many tokens a request with messages of a size has.
 func (g *gauge) tokens(size int64) int64 { return int64(float64(size+g.tools) * g.ratio) }
 
+// prior is how many tokens the estimate is trusted for before anything is learned, so that a short request teaches little.
+const prior = 1000
+
 // learn compares what a request was thought to have with what the provider counted.
 func (g *gauge) learn(size int64, u llm.Usage) {
 	if u.Input <= 0 || u.Estimated > 0 || size+g.tools <= 0 {
 		return
 	}
-	g.ratio = min(max(float64(u.Input)/float64(size+g.tools), 0.4), 4)
+	g.ratio = min(max(float64(u.Input+prior)/float64(size+g.tools+prior), 0.4), 4)
 }
 
 // tooLarge learns that a request of a size was more than the model takes.
@@ -59,4 +62,11 @@ const (
 )
 
 func (g *gauge) full(size int64) bool { return float64(g.tokens(size)) > fullShare*float64(g.limit) }
-func (g *gauge) goal() int64          { return int64(goalShare * float64(g.limit)) }
+
+// room returns what size there is left for, beside messages of a size, before the limit is near.
+func (g *gauge) room(size int64) int64 {
+	const share = fullShare - 0.1 // the estimate of a text that was never sent may be wrong
+	return max(int64(share*float64(g.limit)/g.ratio)-g.tools-size, 0)
+}
+
+func (g *gauge) goal() int64 { return int64(goalShare * float64(g.limit)) }

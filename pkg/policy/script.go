@@ -3,16 +3,20 @@ package policy
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
 const (
-	maxScript = 256 << 10 // bytes of a script that is looked at
+	maxScript = 128 << 10 // bytes of a script that is looked at
+	maxOpen   = 8_000     // brackets in it that may open something: each may cost the parser a level
 	maxDepth  = 24        // scripts within scripts
+	maxNested = 60        // commands within commands of a script
+	maxValue  = 8 << 10   // bytes of a variable that are kept
 	maxValues = 8         // of a loop that are looked at one by one
-	maxSteps  = 20_000    // statements that are looked at, with those of loops and functions again
+	maxSteps  = 5_000     // statements that are looked at, with those of loops and functions again
 )
 
 // Shell judges a shell script.
@@ -34,6 +38,7 @@ type judge struct {
 	lost    map[string]bool   // set, but to what is not known
 	funcs   map[string]bool   // defined by the script, and judged where they are
 	depth   int
+	nested  int
 	steps   *int
 	verdict Verdict
 	inside  *judge // what the last script within this one left
@@ -91,6 +96,8 @@ func (j *judge) script(text string) Verdict {
 	switch {
 	case len(text) > maxScript:
 		return Verdict{Decision: Deny, Rule: "too-long", Reason: fmt.Sprintf("the script is longer than %d KiB: write it to a file and run that", maxScript>>10)}
+	case strings.Count(text, "(")+strings.Count(text, "{")+strings.Count(text, "`")+strings.Count(text, "[") > maxOpen:
+		return Verdict{Decision: Deny, Rule: "too-long", Reason: "the script has too many brackets to be looked at: write data with write_file, and a script to a file that you run"}
 	case j.depth >= maxDepth:
 		return Verdict{Decision: Deny, Rule: "too-deep", Reason: "scripts stand within scripts too many times over: write the command out plainly", Command: short(text)}
 	}
@@ -100,6 +107,7 @@ func (j *judge) script(text string) Verdict {
 	}
 	c := j.child()
 	c.depth++
+	c.nested = 0
 	c.stmts(file.Stmts, input{none: true})
 	j.inside = c
 	return c.verdict
@@ -175,6 +183,10 @@ func (j *judge) lose(name string) {
 }
 
 func (j *judge) set(name, value string) {
+	if len(value) > maxValue {
+		j.lose(name)
+		return
+	}
 	j.vars[name] = value
 	delete(j.lost, name)
 }
@@ -185,8 +197,13 @@ func (j *judge) stmt(s *syntax.Stmt, in input) {
 		j.say(Deny, "too-long", nil, "the script has too many steps to be looked at: write it to a file and run that")
 		return
 	}
-	in = j.redirects(s, in)
-	j.command(s.Cmd, in)
+	if j.nested++; j.nested > maxNested {
+		j.say(Deny, "too-deep", nil, "commands stand within commands too many times over: write the command out plainly")
+	} else {
+		in = j.redirects(s, in)
+		j.command(s.Cmd, in)
+	}
+	j.nested--
 }
 
 // redirects judges the redirections of a statement and returns the input that they give it.
@@ -290,21 +307,56 @@ func (j *judge) command(cmd syntax.Command, in input) {
 	}
 }
 
-// binary judges two statements of which the second may depend on the first.
+// binary judges a chain of commands, which the parser gives as a tree that leans to the left.
 func (j *judge) binary(c *syntax.BinaryCmd, in input) {
 	if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
-		j.part([]*syntax.Stmt{c.X}, in)
-		j.part([]*syntax.Stmt{c.Y}, j.output(c.X))
-		j.forget(c)
+		j.pipeline(chain(c, func(op syntax.BinCmdOperator) bool { return op == c.Op || op == syntax.Pipe || op == syntax.PipeAll }), in)
 		return
 	}
-	j.stmt(c.X, in)
-	if c.Op == syntax.OrStmt { // what fails is seldom what is meant: `cd x || exit`
-		j.part([]*syntax.Stmt{c.Y}, in)
-		j.forget(c.Y)
-		return
+	links := chain(c, func(op syntax.BinCmdOperator) bool { return op == syntax.AndStmt || op == syntax.OrStmt })
+	for _, link := range links {
+		if link.op != syntax.OrStmt {
+			j.stmt(link.stmt, in)
+			continue
+		}
+		j.part([]*syntax.Stmt{link.stmt}, in) // what comes when one fails seldom stays: `cd x || exit`
+		j.forget(link.stmt)
 	}
-	j.stmt(c.Y, in)
+}
+
+// link is a command of a chain and what stands before it.
+type link struct {
+	op   syntax.BinCmdOperator
+	stmt *syntax.Stmt
+}
+
+// chain returns the commands of a tree that are joined by some operators, from the left to the right.
+func chain(c *syntax.BinaryCmd, same func(syntax.BinCmdOperator) bool) []link {
+	var links []link
+	for {
+		links = append(links, link{c.Op, c.Y})
+		x, ok := c.X.Cmd.(*syntax.BinaryCmd)
+		if !ok || !same(x.Op) || len(c.X.Redirs) > 0 {
+			links = append(links, link{syntax.AndStmt, c.X})
+			break
+		}
+		c = x
+	}
+	slices.Reverse(links)
+	return links
+}
+
+// pipeline judges commands of which each reads what the one before it writes.
+func (j *judge) pipeline(links []link, in input) {
+	for i, link := range links {
+		j.part([]*syntax.Stmt{link.stmt}, in)
+		out := j.output(link.stmt)
+		out.network = out.network || i > 0 && in.network
+		in = out
+	}
+	for _, link := range links {
+		j.forget(link.stmt)
+	}
 }
 
 // loop judges the body of a loop with each value of its variable, when there are few and all are known.

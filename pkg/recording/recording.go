@@ -170,7 +170,31 @@ func (r *Recording) Setup(s Setup) error {
 	if s.Tools == nil {
 		s.Tools = []Tool{}
 	}
-	return errors.Join(problem, r.line(ConversationsFile, s))
+	return errors.Join(problem, r.line(ConversationsFile, s), r.offered(s.Tools))
+}
+
+// offered puts the tools of the first conversation that has some into the metadata, unless the caller has said which they were.
+func (r *Recording) offered(tools []Tool) error {
+	const key = "retrieved_tools"
+	if _, said := r.extra[key]; said || len(tools) == 0 {
+		return nil
+	}
+	list := make([]map[string]string, len(tools))
+	for i, t := range tools {
+		list[i] = map[string]string{"name": t.Name, "backend": t.Backend}
+		if t.Server != "" {
+			list[i]["server_name"] = t.Server
+		}
+		if t.Backend != "" && !slices.Contains(r.meta.Backends, t.Backend) {
+			r.meta.Backends = append(r.meta.Backends, t.Backend)
+		}
+	}
+	raw, err := r.encode(map[string]any{"instruction": cutText(r.meta.Instruction, maxInstruction), "count": len(tools), "tools": list})
+	if err != nil {
+		return fmt.Errorf("record %s: %w", key, err)
+	}
+	r.extra[key] = raw
+	return r.writeMetadata()
 }
 
 // Iteration records a call of a model and the messages that are new since the one before.

@@ -76,6 +76,9 @@ func TestReadBack(t *testing.T) {
 	if !strings.Contains(string(s.SkillSelection), "csv__1") || string(s.Other["grade"]) != "7" || len(s.Other) != 1 || s.ExecutionOutcome.Response != "3" {
 		t.Errorf("got %s, %v, %+v", s.SkillSelection, s.Other, s.ExecutionOutcome)
 	}
+	if got := string(s.RetrievedTools); got != `{"count":1,"instruction":"count","tools":[{"backend":"shell","name":"run_shell"}]}` {
+		t.Errorf("got the tools %s", got)
+	}
 	entries, bad, err := s.Conversations()
 	if err != nil || bad != 0 || len(entries) != 4 || entries[2].Setup == nil || entries[2].Setup.Phase != "without_skills" || len(entries[0].Setup.Tools[0].Description) > 210 {
 		t.Errorf("got %d entries, %d bad, %v", len(entries), bad, err)

@@ -22,6 +22,7 @@ const (
 	maxResult      = 4 << 10
 	maxCommand     = 2 << 10
 	maxDescription = 200
+	maxInstruction = 500 // beside the tools; the metadata has all of it
 )
 
 // messages returns copies of messages as they are written: masked, shortened, with what is long or no text in files.

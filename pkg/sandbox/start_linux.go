@@ -144,6 +144,8 @@ func attributes(spaces bool) *syscall.SysProcAttr {
 		return a
 	}
 	a.Cloneflags = namespaces
+	// A user other than root loses by exec the rights that the namespace gave; the launcher mounts, and gives them up.
+	a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_RESOURCE}
 	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
 	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
 	return a

@@ -62,8 +62,11 @@ func (r *run) used(u llm.Usage, iteration int, phase string, took time.Duration)
 	})
 }
 
-// tokens is a usage as records have it.
+// tokens is a usage as records have it; nil when there was none.
 func tokens(u llm.Usage) *wire.Tokens {
+	if u == (llm.Usage{}) {
+		return nil
+	}
 	return &wire.Tokens{
 		Calls: u.Calls, Input: u.Input, Cached: u.Cached, Output: u.Output, Reasoning: u.Reasoning, Total: u.Tokens(), Unpriced: u.Unpriced,
 		Estimated: u.Estimated,
@@ -119,9 +122,9 @@ func (r *run) tool(iteration int, c *agent.Execution, ended bool) wire.Tool {
 
 func (r *run) mask(s string) string { return r.s.Mask.Text(s) }
 
-// answer tells the answer, as soon as there is one.
+// answer tells the answer, as soon as there is one. What the model said before an error is none.
 func (r *run) answer() {
-	if r.answered = time.Since(r.start); r.response == "" && r.status != success {
+	if r.answered = time.Since(r.start); r.status != success && (r.status != incomplete || r.response == "") {
 		return
 	}
 	r.emit(wire.Answer{ID: r.t.ID, TaskID: r.id, Status: r.status, Response: r.response})

@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/llm"
@@ -99,6 +100,9 @@ func (r *run) ask(ctx context.Context, offered []wire.Hit, sel *Selection) {
 		}
 		r.skills = append(r.skills, s)
 		phase.Skills = append(phase.Skills, s.ID)
+	}
+	if len(phase.Skills) > 0 {
+		r.step("skills", "", strings.Join(phase.Skills, ", "))
 	}
 	phase.Tokens, phase.Cost = tokens(usage), usage.Cost
 	r.phases = append(r.phases, phase)

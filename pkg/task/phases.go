@@ -21,7 +21,9 @@ func (r *run) perform(ctx context.Context) {
 		return
 	}
 	if len(r.skills) == 0 {
-		r.settle(r.phase(ctx, phasePlain, set, nil))
+		o := r.phase(ctx, phasePlain, set, nil)
+		r.judge(o)
+		r.settle(o)
 		return
 	}
 	first := r.phase(ctx, phaseGuided, set, nil)
@@ -35,13 +37,36 @@ func (r *run) perform(ctx context.Context) {
 
 // settle makes the outcome of a phase that of the task.
 func (r *run) settle(o *agent.Outcome) {
-	r.status, r.response, r.warning, r.err = string(o.Status), o.Response, o.Warning, o.Err
+	r.status, r.response, r.warning, r.err = string(o.Status), o.Response, r.warningOf(o), o.Err
 	switch {
 	case o.Status == agent.Canceled:
 		r.err = wire.Errorf(wire.Canceled, "%w", o.Err)
 	case o.Err != nil:
 		r.err = modelError(o.Err)
 	}
+}
+
+// warningOf says why a phase is incomplete. Limits are those of the whole task, not what was left of them.
+func (r *run) warningOf(o *agent.Outcome) string {
+	switch o.Stop {
+	case agent.OutOfSteps:
+		return fmt.Sprintf("reached the limit of %d iterations; the task may need more of them, or a clearer description", r.most())
+	case agent.OutOfTime:
+		return fmt.Sprintf("reached the time limit of %s", r.limit())
+	case agent.OutOfTokens:
+		return fmt.Sprintf("reached the limit of %d tokens", r.t.MaxTokens)
+	case agent.OutOfMoney:
+		return fmt.Sprintf("reached the cost limit of $%.4g", r.t.MaxCost)
+	}
+	return o.Warning
+}
+
+// most is the limit of iterations.
+func (r *run) most() int {
+	if r.t.MaxIterations > 0 {
+		return r.t.MaxIterations
+	}
+	return agent.DefaultIterations
 }
 
 // modelError gives an error of a model its code and its hint.
@@ -57,13 +82,14 @@ func modelError(err error) error {
 	return e
 }
 
-// judge notes what the phase with the skills says about them. A model that cannot be reached, and a user who gives up, say nothing.
+// judge notes what the first phase, the one with the skills, says about them. A model that cannot be reached, and a user who gives up, say nothing.
 func (r *run) judge(o *agent.Outcome) {
 	r.guidedWell = o.Status == agent.Success
 	if r.guidedWell || mendable(o) || o.Stop == agent.OutOfSteps {
 		for _, s := range r.skills {
 			r.guided = append(r.guided, s.ID)
 		}
+		r.guided = appendNew(r.guided, r.asked...)
 	}
 }
 
@@ -104,12 +130,8 @@ func (r *run) left() (b agent.Budget, err error) {
 	r.mu.Lock()
 	used := r.total
 	r.mu.Unlock()
-	b.Iterations = agent.DefaultIterations
-	if r.t.MaxIterations > 0 {
-		b.Iterations = r.t.MaxIterations
-	}
-	if b.Iterations -= r.iterations; b.Iterations <= 0 {
-		return b, errors.New("reached the limit of iterations")
+	if b.Iterations = r.most() - r.iterations; b.Iterations <= 0 {
+		return b, fmt.Errorf("reached the limit of %d iterations", r.most())
 	}
 	if r.t.MaxTokens > 0 {
 		if b.Tokens = r.t.MaxTokens - used.Tokens(); b.Tokens <= 0 {
@@ -232,6 +254,9 @@ func (r *run) retrieve(ctx context.Context, query string) ([]tools.FoundSkill, e
 				return nil, err
 			}
 		}
+		r.found.Lock()
+		r.folders[s.ID] = s.Dir
+		r.found.Unlock()
 		return []tools.FoundSkill{{ID: s.ID, Dir: s.Dir, Name: h.Name, Description: h.Description, Body: s.Body}}, nil
 	}
 	return nil, nil

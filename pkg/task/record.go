@@ -50,10 +50,28 @@ func (r *run) onProbation(h wire.Hit) string {
 	return probation(c, time.Now())
 }
 
+// register makes the skills that the task had known to the store, as they are now: what is counted and learnt is about a version.
+func (r *run) register(ctx context.Context) {
+	if r.s.Store == nil || r.s.Replaying || r.status == canceled {
+		return
+	}
+	for _, s := range r.skills {
+		r.folders[s.ID] = s.Dir
+	}
+	for id, dir := range r.folders {
+		reg, err := r.s.Store.Register(ctx, dir, false)
+		if err != nil {
+			r.warn(fmt.Sprintf("skill %s was not recorded: %v", id, err))
+			continue
+		}
+		r.versions[id] = reg.Record.SkillID
+	}
+}
+
 // count writes down which skills the task had and whether they helped, unless the analysis of the run has done so. What decides is the phase with
 // the skills: one that had to be done again without them is a fallback, however well that went.
 func (r *run) count(ctx context.Context) {
-	if r.s.Store == nil || r.s.Replaying || len(r.guided) == 0 && len(r.asked) == 0 || r.status == canceled {
+	if len(r.guided) == 0 || len(r.versions) == 0 {
 		return
 	}
 	a := store.Analysis{TaskID: r.recordID, TaskCompleted: r.guidedWell, AnalyzedBy: "openspace-execute", ExecutionNote: "counted from how the run ended"}
@@ -61,10 +79,9 @@ func (r *run) count(ctx context.Context) {
 		a.RecDir = r.rec.Dir()
 	}
 	for _, id := range r.guided {
-		a.SkillJudgments = append(a.SkillJudgments, store.Judgment{SkillID: id, SkillApplied: r.guidedWell, Note: "chosen before the task"})
-	}
-	for _, id := range r.asked {
-		a.SkillJudgments = append(a.SkillJudgments, store.Judgment{SkillID: id, SkillApplied: r.guidedWell, Note: "asked for on the way"})
+		if version := r.versions[id]; version != "" {
+			a.SkillJudgments = append(a.SkillJudgments, store.Judgment{SkillID: version, SkillApplied: r.guidedWell})
+		}
 	}
 	if _, err := r.s.Store.RecordAnalysis(ctx, a); err != nil {
 		r.warn(fmt.Sprintf("how the skills did was not counted: %v", err))

@@ -20,14 +20,11 @@ func (r *run) result() wire.Result {
 	res := wire.Result{
 		ID: r.t.ID, Status: r.status, TaskID: r.id, Response: r.response, ExecutionTime: seconds(r.answered), ElapsedMS: time.Since(r.start).Milliseconds(),
 		Iterations: r.iterations, Warning: r.warning, Warnings: r.warnings, ImportedSkills: r.imports, EvolvedSkills: r.evolved, Phases: r.phases,
-		Cost: r.total.Cost, ActionRequired: actionRequired(r.evolved),
+		Tokens: tokens(r.total), Cost: r.total.Cost, ActionRequired: actionRequired(r.evolved),
 	}
 	if r.err != nil {
 		res.Error = wire.AsError(r.err)
 		res.Error.Message = r.mask(res.Error.Message)
-	}
-	if r.total.Calls > 0 {
-		res.Tokens = tokens(r.total)
 	}
 	if r.model != nil {
 		res.Model = r.model.Name()
@@ -44,9 +41,8 @@ func (r *run) result() wire.Result {
 			}
 		}
 	}
-	if r.ws != nil {
-		res.WorkspaceDir = r.ws.dir
-		res.Files = r.files
+	if r.ws != nil && !r.ws.gone {
+		res.WorkspaceDir, res.Files = r.ws.dir, r.files
 	}
 	if r.rec != nil {
 		res.RecordingDir = r.rec.Dir()

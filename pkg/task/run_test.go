@@ -90,6 +90,7 @@ func answers(s string) func(int, llm.Request) llm.Reply {
 func finds(t *testing.T, dir string) string {
 	t.Helper()
 	write(t, filepath.Join(dir, "SKILL.md"), "---\nname: good\ndescription: does good\n---\n# Good\n\nThe secret step is to whistle.\n")
+	write(t, filepath.Join(dir, ".skill_id"), "good__1\n")
 	return `while read -r line; do
 	id=$(printf '%s' "$line" | sed 's/.*"id":"\([^"]*\)".*/\1/')
 	echo '{"type":"hit","id":"'"$id"'","skill_id":"good__1","name":"good","description":"does good","score":0.5,"skill_dir":"` + dir + `","quality":{"total_selections":5,"completion_rate":0,"effective_rate":0}}'

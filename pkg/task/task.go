@@ -153,6 +153,9 @@ type run struct {
 	guided     []string      // their ids, when the phase with them says something about them
 	asked      []string      // ids of what the agent asked for
 	guidedWell bool
+	found      sync.Mutex
+	folders    map[string]string // of what was shown, by id
+	versions   map[string]string // the store's ids of these, once they are recorded
 
 	mu       sync.Mutex
 	steps    int
@@ -176,7 +179,7 @@ type run struct {
 // Run does a task and returns its result. Events are handed to emit one at a time, the answer among them; the result is not. The error of a task
 // that failed is in its result.
 func Run(ctx context.Context, t wire.Task, s *Suite, emit func(wire.Record)) (res wire.Result) {
-	r := &run{t: t, s: s, start: time.Now(), id: t.TaskID, status: failed}
+	r := &run{t: t, s: s, start: time.Now(), id: t.TaskID, status: failed, folders: map[string]string{}, versions: map[string]string{}}
 	var one sync.Mutex
 	r.emit = func(rec wire.Record) {
 		one.Lock()
@@ -214,6 +217,7 @@ func (r *run) work(ctx context.Context) {
 	r.perform(ctx)
 	r.answer()
 	r.outcome()
+	r.register(context.WithoutCancel(whole))
 	r.learn(whole)
 	r.count(context.WithoutCancel(whole))
 }

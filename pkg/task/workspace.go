@@ -18,6 +18,7 @@ import (
 type workspace struct {
 	dir  string
 	made bool // for this task, so that it may go when it stays empty
+	gone bool // it did
 	was  map[string]stamp
 	many bool // too many files to compare
 }
@@ -71,7 +72,7 @@ func newFolder(below, name string) (string, error) {
 // close removes a folder that was made for the task and is still empty.
 func (w *workspace) close() {
 	if w.made {
-		os.Remove(w.dir) // fails when there is something in it
+		w.gone = os.Remove(w.dir) == nil // fails when there is something in it
 	}
 }
 

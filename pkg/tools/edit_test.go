@@ -1,7 +1,9 @@
 package tools_test
 
 import (
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 )
@@ -112,7 +114,7 @@ func FuzzEdit(f *testing.F) {
 		if got == body {
 			t.Errorf("succeeded, and %q is unchanged", body)
 		}
-		plain := !strings.Contains(body+old+new, "\r") && !strings.ContainsAny(body[:min(3, len(body))], "\xEF\xFF\xFE")
+		plain := !strings.Contains(body+old+new, "\r") && !strings.HasPrefix(body, "\xEF") && !strings.HasPrefix(body, "\xFF") && !strings.HasPrefix(body, "\xFE")
 		if want := strings.ReplaceAll(body, old, new); plain && utf8.ValidString(body+old+new) && strings.Contains(body, old) && got != want {
 			t.Errorf("%q for %q in %q: got %q, want %q", new, old, body, got, want)
 		}
@@ -131,4 +133,26 @@ func FuzzEdit(f *testing.F) {
 			t.Errorf("%q for %q in %q took out %q", new, old, body, removed)
 		}
 	})
+}
+
+// Edits of one file that are asked for at once are all made.
+func TestEditFileAtOnce(t *testing.T) {
+	s := newSpace(t)
+	const n = 16
+	var body, want strings.Builder
+	for i := range n {
+		fmt.Fprintf(&body, "line <%d>\n", i)
+		fmt.Fprintf(&want, "LINE <%d>\n", i)
+	}
+	s.put("f.txt", body.String())
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			s.want(s.run("edit_file", "path", "f.txt", "old_text", fmt.Sprintf("line <%d>", i), "new_text", fmt.Sprintf("LINE <%d>", i)), "", "changed")
+		})
+	}
+	all.Wait()
+	if got := s.get("f.txt"); got != want.String() {
+		t.Errorf("got %q, want %q", got, want.String())
+	}
 }

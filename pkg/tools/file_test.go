@@ -391,3 +391,41 @@ func TestFilesSeeTheTempOfCommands(t *testing.T) {
 		t.Error("the file is in /tmp itself")
 	}
 }
+
+// A link that is put in the way after the check leads nowhere.
+func TestLinksPutInMeanwhile(t *testing.T) {
+	outside := t.TempDir()
+	secret := filepath.Join(outside, "x.txt")
+	if err := os.WriteFile(secret, []byte("secret"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, replaced, target string
+	}{
+		{"the folder, absolute", "a", outside},
+		{"the folder above", "a/..", ""},
+		{"the file", "a/x.txt", secret},
+	} {
+		for _, write := range []bool{false, true} {
+			t.Run(fmt.Sprint(tt.name, " write ", write), func(t *testing.T) {
+				s := newSpace(t)
+				s.put("a/x.txt", "harmless")
+				data, err := s.env.Between("a/x.txt", write, func() {
+					if tt.target == "" {
+						tt.replaced, tt.target = "a", "../"+filepath.Base(outside)
+					}
+					if err := os.RemoveAll(filepath.Join(s.dir, tt.replaced)); err != nil {
+						t.Fatal(err)
+					}
+					s.link(tt.target, tt.replaced)
+				})
+				if string(data) == "secret" || err == nil && !write {
+					t.Errorf("got %q, %v; want an error", data, err)
+				}
+				if got, _ := os.ReadFile(secret); string(got) != "secret" {
+					t.Errorf("what is outside: got %q, want it unchanged", got)
+				}
+			})
+		}
+	}
+}

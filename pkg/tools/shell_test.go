@@ -114,6 +114,9 @@ func TestSH02_Background(t *testing.T) {
 		t.Errorf("got it after %s, want it at once", took)
 	}
 	wants(t, r, "started\n[exit 0]", "job-1")
+	for end := time.Now().Add(20 * time.Second); processes(t, "73.5") != 1 && time.Now().Before(end); { // it may not have begun
+		time.Sleep(10 * time.Millisecond)
+	}
 	if r.Failed() || r.Shell.Job != "job-1" || processes(t, "73.5") != 1 {
 		t.Errorf("got %+v and %d processes, want job-1 that goes on", r.Shell, processes(t, "73.5"))
 	}
