@@ -5,10 +5,10 @@ import (
 	"flag"
 	"fmt"
 
-	"github.com/openspace-dev/openspace/cmd/internal/fault"
 	"github.com/openspace-dev/openspace/pkg/cli"
 	"github.com/openspace-dev/openspace/pkg/similar"
 	"github.com/openspace-dev/openspace/pkg/skill"
+	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -48,25 +48,12 @@ func (a *app) duplicates() *cli.Command {
 			if !(least > 0 && least <= 1) {
 				return wire.Errorf(wire.Usage, "--share must be above 0 and at most 1, not %v", least)
 			}
-			return a.runDuplicates(ctx, env, least)
+			return a.withInventory(ctx, env, func(_ *store.Store, inv *inventory) error { return listPairs(env, inv, least) })
 		},
 	}
 }
 
-func (a *app) runDuplicates(ctx context.Context, env *cli.Env, least float64) error {
-	st, err := openStore(env)
-	if err != nil {
-		return err
-	}
-	defer st.Close()
-	where, bad := a.roots(env)
-	if len(env.Args) > 0 {
-		where, bad = argumentRoots(env)
-	}
-	inv, err := takeInventory(ctx, st, where)
-	if err != nil {
-		return fault.Of(err)
-	}
+func listPairs(env *cli.Env, inv *inventory, least float64) error {
 	texts := make([]similar.Text, len(inv.entries))
 	for i, e := range inv.entries {
 		if s, _, err := skill.Load(e.Dir); err == nil && s != nil { // else it is gone since
@@ -83,5 +70,5 @@ func (a *app) runDuplicates(ctx context.Context, env *cli.Env, least float64) er
 			return err
 		}
 	}
-	return reportAll(env, append(bad, inv.problems...))
+	return nil
 }
