@@ -30,6 +30,9 @@ func (e *Engine) Learn(ctx context.Context, run Run) (Learned, error) {
 	var failed error
 	l.out.Analysis, fresh, l.out.Usage, failed = e.analyze(ctx, run)
 	if !fresh {
+		if failed == nil && run.Again && e.o.Model != nil && e.o.Mode != Off && l.out.Analysis.AnalyzedBy != e.o.Model.Name() {
+			failed = l.again(ctx)
+		}
 		return l.out, failed
 	}
 	l.note("count the tools", l.countTools(ctx))
@@ -44,6 +47,18 @@ func (e *Engine) Learn(ctx context.Context, run Run) (Learned, error) {
 		l.note("look at counters", l.lookAtCounters(ctx))
 	}
 	return l.out, failed
+}
+
+// again judges a run that was counted before, and makes the changes that it suggests.
+func (l *lesson) again(ctx context.Context) error {
+	v, usage, err := l.e.judge(ctx, l.run)
+	l.out.Usage.Add(usage)
+	if err != nil {
+		return fmt.Errorf("analyse task %q: %w", l.run.TaskID, err)
+	}
+	v.into(&l.out.Analysis)
+	l.suggestions(ctx, l.out.Analysis, &l.run)
+	return nil
 }
 
 // lesson is a Learn under way.

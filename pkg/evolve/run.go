@@ -23,6 +23,8 @@ type Run struct {
 	Said     []Said // the conversation, in order
 	Steps    []Step // calls of tools, in order
 	Ended    time.Time
+	// Again: a run that was only counted is judged nevertheless. Its counters stay.
+	Again bool
 }
 
 // Offered is a skill that a run could use.
