@@ -89,7 +89,7 @@ func (o *options) engine(env *cli.Env, st *store.Store, model llm.Model, mask fu
 		}
 	}
 	return evolve.New(evolve.Options{
-		Store: st, Model: model, Mode: evolve.Mode(*o.evolution), Root: env.Abs(root), Similar: similar, Mask: mask, Observe: observe, Warn: env.Warn,
+		Store: st, Model: model, Mode: evolve.Mode(*o.evolution), Root: env.Abs(root), Similar: similar, Mask: mask, Observe: observe, Warn: env.Warn, Force: o.force,
 		Check: evolve.Sandboxed(sandbox.Level(*o.sandbox), env.Settings.Getenv("PATH"), env.Settings.Getenv("HOME")),
 	})
 }

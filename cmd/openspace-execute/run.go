@@ -28,6 +28,7 @@ type options struct {
 	noRecording              bool
 	learn, evolution         *string
 	learnFrom, captureDir    string
+	force                    bool
 	ran                      recordings // that another process is to learn from
 
 	passEnv, allowWrite, allowRead *[]string
@@ -55,6 +56,7 @@ func (o *options) flags(fs *flag.FlagSet) {
 		string(evolve.Auto), string(evolve.Propose), string(evolve.Off))
 	fs.StringVar(&o.captureDir, "capture-dir", "", "make new skills in `DIR` (default: the first of a task's skill_dirs, else $OPENSPACE_HOME/skills)")
 	fs.StringVar(&o.learnFrom, "learn-from", "", "run no task, but learn from the recording with this `ID` or folder")
+	fs.BoolVar(&o.force, "force", false, "with --learn-from: make a new skill although there is one like it")
 	o.sandbox = cli.Choice(fs, "sandbox", "how commands are confined: `LEVEL` is best-effort, strict (or they do not run) or off",
 		string(sandbox.BestEffort), string(sandbox.Strict), string(sandbox.Off))
 	o.passEnv = cli.List(fs, "pass-env", "let commands see the variable `NAME`; may be repeated")
@@ -97,6 +99,9 @@ func (o *options) run(ctx context.Context, env *cli.Env) error {
 	}
 	if o.learnFrom != "" {
 		return o.learnOnly(ctx, env)
+	}
+	if o.force {
+		return wire.Errorf(wire.Usage, "--force goes with --learn-from")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -46,6 +46,7 @@ type Options struct {
 	// Warn gets what went wrong without ending the work.
 	Warn func(format string, args ...any)
 
+	Force  bool          // capture although there is a skill like it
 	Tokens int64         // what one Learn may take, in tokens; 0: 200,000
 	Wait   time.Duration // how long a folder that somebody else changes is waited for
 	Now    func() time.Time

@@ -12,6 +12,7 @@ import (
 	"github.com/openspace-dev/openspace/pkg/llm"
 	"github.com/openspace-dev/openspace/pkg/review"
 	"github.com/openspace-dev/openspace/pkg/store"
+	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
 // Learned is what came of a run.
@@ -30,7 +31,7 @@ func (e *Engine) Learn(ctx context.Context, run Run) (Learned, error) {
 	var failed error
 	l.out.Analysis, fresh, l.out.Usage, failed = e.analyze(ctx, run)
 	if !fresh {
-		if failed == nil && run.Again && e.o.Model != nil && e.o.Mode != Off && l.out.Analysis.AnalyzedBy != e.o.Model.Name() {
+		if failed == nil && run.Again && e.o.Model != nil && e.o.Mode != Off {
 			failed = l.again(ctx)
 		}
 		return l.out, failed
@@ -49,14 +50,18 @@ func (e *Engine) Learn(ctx context.Context, run Run) (Learned, error) {
 	return l.out, failed
 }
 
-// again judges a run that was counted before, and makes the changes that it suggests.
+// again judges a run that was only counted before, and makes the changes that it suggests. Of one that was judged they are made again only by force.
 func (l *lesson) again(ctx context.Context) error {
-	v, usage, err := l.e.judge(ctx, l.run)
-	l.out.Usage.Add(usage)
-	if err != nil {
-		return fmt.Errorf("analyse task %q: %w", l.run.TaskID, err)
+	if l.out.Analysis.AnalyzedBy != l.e.o.Model.Name() {
+		v, usage, err := l.e.judge(ctx, l.run)
+		l.out.Usage.Add(usage)
+		if err != nil {
+			return fmt.Errorf("analyse task %q: %w", l.run.TaskID, err)
+		}
+		v.into(&l.out.Analysis)
+	} else if !l.e.o.Force {
+		return nil
 	}
-	v.into(&l.out.Analysis)
 	l.suggestions(ctx, l.out.Analysis, &l.run)
 	return nil
 }
@@ -88,7 +93,11 @@ func (l *lesson) evolve(ctx context.Context, req Request) (Result, error) {
 	res, err := l.e.Evolve(ctx, req)
 	l.out.Usage.Add(res.Usage)
 	if err != nil {
-		l.out.Notes = append(l.out.Notes, l.e.o.Mask(err.Error()))
+		note := err.Error()
+		if e := (*wire.Error)(nil); errors.As(err, &e) && e.Hint != "" {
+			note += "; " + e.Hint
+		}
+		l.out.Notes = append(l.out.Notes, l.e.o.Mask(note))
 		return res, err
 	}
 	l.out.Changes = append(l.out.Changes, res)
@@ -110,7 +119,7 @@ func (l *lesson) suggestions(ctx context.Context, a store.Analysis, run *Run) {
 		if l.e.o.Mode != Off {
 			res, err := l.evolve(ctx, Request{
 				Kind: review.Kind(s.Type), Trigger: ByAnalysis, Targets: s.TargetSkills, Direction: s.Direction, Category: s.Category,
-				Run: run, Tools: usedBy(run, s), Evidence: a.ExecutionNote,
+				Run: run, Tools: usedBy(run, s), Evidence: a.ExecutionNote, Force: l.e.o.Force,
 			})
 			if o.Outcome = outcomeOf(res, err); res.Record.SkillID != "" {
 				o.NewIDs = []string{res.Record.SkillID}

@@ -365,3 +365,36 @@ func TestBudget(t *testing.T) {
 		t.Errorf("got %+v, %v", a, err)
 	}
 }
+
+// A run that was only counted can be learnt from later, without being counted twice; one that was learnt from only by force.
+func TestLearnAgain(t *testing.T) {
+	st := openStore(t)
+	root := fastDir(t)
+	one := addSkill(t, st, root, "one", nil)
+	_, err := st.RecordAnalysis(t.Context(), store.Analysis{TaskID: "run1", AnalyzedBy: "somebody", SkillJudgments: []store.Judgment{{SkillID: one.SkillID, SkillApplied: true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := nth(1, one)
+	r.Again = true
+	m := answers(judged(one.SkillID, true, true, toCapture), whole(skillText("monthly-report", steps)))
+	got, err := engine(t, evolve.Options{Store: st, Model: m, Root: root}).Learn(t.Context(), r)
+	if err != nil || len(got.Changes) != 1 {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+	if c, err := st.Counters(one.SkillID); err != nil || c.Selections != 1 {
+		t.Errorf("got %+v, %v, want it counted once", c, err)
+	}
+	r2 := nth(2, one)
+	r2.Again = true
+	for i, want := range []int{1, 0, 1} {
+		m = answers(judged(one.SkillID, true, true, toCapture), whole(skillText(fmt.Sprint("report-", i), steps)), whole(skillText(fmt.Sprint("report-", i), steps)))
+		if i == 2 {
+			m.answers = m.answers[1:]
+		}
+		got, err = engine(t, evolve.Options{Store: st, Model: m, Root: fastDir(t), Force: i != 1}).Learn(t.Context(), r2)
+		if err != nil || len(got.Changes) != want {
+			t.Errorf("time %d: got %+v, %v, want %d changes", i, got, err, want)
+		}
+	}
+}

@@ -37,7 +37,7 @@ func (w *work) unlike(ctx context.Context, c store.Content, exclude []string) er
 	}
 	w.like = found.SkillID
 	return wire.Errorf(wire.Exists, "%w: %s shares %.0f%% of the text of %q", ErrSimilar, what, 100*found.Share, mainSkill(c).Name).
-		WithHint("fix or derive %s in its place, or force it", what)
+		WithHint("fix or derive %s in its place, or say --force with --learn-from", what)
 }
 
 // Like returns the skill that a new one is a near copy of; nil when there is none.
