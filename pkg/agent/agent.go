@@ -38,7 +38,8 @@ type Options struct {
 	MaxOutput   int64    // tokens of a reply at most; 0: the model's own limit
 	Temperature *float64 // nil: the model's own
 
-	// OutputDir takes the whole text of results that are shortened later, where a tool can read them; empty: it is not kept.
+	// OutputDir takes the whole text of results that are shortened later, where a tool can read them; empty:
+	// it is not kept.
 	OutputDir string
 
 	Events   func(Event) // gets what happens, one event at a time; nil: nobody listens
@@ -137,8 +138,8 @@ type Event struct {
 	Elapsed   time.Duration // of the call of the model
 }
 
-// Run works on a task until it is over. The error tells of options that cannot be used; whatever happens to the work is in the
-// outcome, also when ctx ends.
+// Run works on a task until it is over. The error tells of options that cannot be used; whatever happens to
+// the work is in the outcome, also when ctx ends.
 func Run(ctx context.Context, o Options) (*Outcome, error) {
 	switch {
 	case o.Model == nil:

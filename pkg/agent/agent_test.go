@@ -38,7 +38,8 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// The token of the old system ends nothing by itself (B16): it counts on a last line of its own, and there it is only taken out.
+// The token of the old system ends nothing by itself (B16): it counts on a last line of its own, and there it
+// is only taken out.
 func TestCompletionIsNoSubstring(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"in a sentence", "I will not write <COMPLETE> yet", "I will not write <COMPLETE> yet"},

@@ -10,8 +10,8 @@ import (
 	"github.com/openspace-dev/openspace/pkg/recording"
 )
 
-// BenchmarkIteration is what the loop itself takes for one call of the model with one call of a tool, recording and compaction
-// among it, in a conversation of 100 such iterations with results of 8 KiB.
+// BenchmarkIteration is what the loop itself takes for one call of the model with one call of a tool,
+// recording and compaction among it, in a conversation of 100 such iterations with results of 8 KiB.
 func BenchmarkIteration(b *testing.B) {
 	const iterations = 100
 	for b.Loop() {

@@ -45,7 +45,8 @@ func (b *budget) called(took time.Duration, u llm.Usage) {
 	}
 }
 
-// plan decides whether there is room for a call, and for another one after it. When there is not, this one is the last.
+// plan decides whether there is room for a call, and for another one after it. When there is not, this one is
+// the last.
 func (r *run) plan(ctx context.Context) plan {
 	if ctx.Err() != nil {
 		if errors.Is(context.Cause(ctx), errTime) {
@@ -99,8 +100,8 @@ func (b *budget) nearEnd(out Outcome, next int64) plan {
 	return plan{}
 }
 
-// reserve is the time that is kept for the answer: what the longest call of the model took and half as much again, at least a twentieth of
-// the limit, at most a quarter.
+// reserve is the time that is kept for the answer: what the longest call of the model took and half as much
+// again, at least a twentieth of the limit, at most a quarter.
 func (b *budget) reserve() time.Duration {
 	return min(max(b.longest*3/2, b.Time/20), b.Time/4)
 }
@@ -113,8 +114,8 @@ func (b *budget) tools(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithDeadlineCause(ctx, b.deadline.Add(-b.reserve()), errTime)
 }
 
-// output returns the limit of a reply to a request of next tokens: the given one, or what is left of a limit on tokens when that is less
-// than any reply takes.
+// output returns the limit of a reply to a request of next tokens: the given one, or what is left of a limit
+// on tokens when that is less than any reply takes.
 func (b *budget) output(limit, next int64, used llm.Usage) int64 {
 	if b.Tokens == 0 {
 		return limit

@@ -148,8 +148,8 @@ func notRun(code wire.Code, text string) tools.Result {
 	return tools.Result{Content: text, Error: text, Code: string(code)}
 }
 
-// finish looks for the model's decision that the task is over. It is not taken while a call of the same reply failed: the model has not seen
-// that yet.
+// finish looks for the model's decision that the task is over. It is not taken while a call of the same reply
+// failed: the model has not seen that yet.
 func (r *run) finish(calls []Execution, text string) *tools.Finish {
 	var found *Execution
 	var broken []string
@@ -196,8 +196,8 @@ type failure struct {
 	iteration int // the last one
 }
 
-// repeated counts the same failures of the same call and tells the model when it goes in circles. Anything that worked and may have
-// changed something begins the count anew.
+// repeated counts the same failures of the same call and tells the model when it goes in circles. Anything
+// that worked and may have changed something begins the count anew.
 func (r *run) repeated(e Execution) string {
 	if !e.Result.Failed() {
 		if s, ok := r.lookup(e.Tool); ok && !s.ReadOnly {

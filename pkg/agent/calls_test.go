@@ -13,8 +13,8 @@ import (
 	"github.com/openspace-dev/openspace/pkg/tools"
 )
 
-// Neighbours that only read run side by side, at most four of them; what changes something waits for all before it. Results keep the order
-// of the calls.
+// Neighbours that only read run side by side, at most four of them; what changes something waits for all
+// before it. Results keep the order of the calls.
 func TestSideBySide(t *testing.T) {
 	var mu sync.Mutex
 	var log []string
@@ -117,7 +117,8 @@ func TestResultsAreMarked(t *testing.T) {
 	}
 }
 
-// History gives texts only, its calls were answered in another conversation (B15); tools of a result's own choice change nothing.
+// History gives texts only, its calls were answered in another conversation (B15); tools of a result's own
+// choice change nothing.
 func TestHistory(t *testing.T) {
 	m := &script{replies: []any{says("done")}}
 	run(t, agent.Options{Model: m, History: []llm.Message{

@@ -25,9 +25,9 @@ const (
 // slack is how much longer than its cut a text may be before it is worth a note.
 const slack = 200
 
-// shrink makes the conversation smaller when it nears the limit, or when force says so, and tells whether it did. It goes in
-// steps and stops as soon as the goal is reached: older results are shortened, then the oldest turns become a digest, then what the last turns
-// hold is shortened as well.
+// shrink makes the conversation smaller when it nears the limit, or when force says so, and tells whether it
+// did. It goes in steps and stops as soon as the goal is reached: older results are shortened, then the
+// oldest turns become a digest, then what the last turns hold is shortened as well.
 func (r *run) shrink(force bool) bool {
 	before := r.talk.size()
 	if !force && !r.gauge.full(before) {
@@ -69,8 +69,8 @@ func (r *run) shortenTurns(n, limit int) bool {
 	return r.small()
 }
 
-// shortenLast shortens the last turn, whose results the model has not seen, no more than it must: each may have its share of
-// the room that is left.
+// shortenLast shortens the last turn, whose results the model has not seen, no more than it must: each may
+// have its share of the room that is left.
 func (r *run) shortenLast() bool {
 	size := r.talk.size()
 	if len(r.talk.turns) == 0 || !r.gauge.full(size) {
@@ -101,8 +101,8 @@ func (r *run) foldTurns() bool {
 	return r.small()
 }
 
-// shortenTurn shortens results and arguments of a turn. What retrieve_skill found stays: a skill is followed until the end. Pictures
-// were seen when they came.
+// shortenTurn shortens results and arguments of a turn. What retrieve_skill found stays: a skill is followed
+// until the end. Pictures were seen when they came.
 func (r *run) shortenTurn(t *turn, limit int) {
 	if t.cut > 0 && t.cut <= limit {
 		return
@@ -128,8 +128,8 @@ func (r *run) shortenTurn(t *turn, limit int) {
 	}
 }
 
-// shortenResult keeps the beginning and the end of a result and names the file with the whole. It begins with what the tool returned, not with
-// what an earlier step left of that, so that the numbers in it are true.
+// shortenResult keeps the beginning and the end of a result and names the file with the whole. It begins with
+// what the tool returned, not with what an earlier step left of that, so that the numbers in it are true.
 func (r *run) shortenResult(e *Execution, sent string, limit int) string {
 	content := e.Result.Content
 	if len(content) <= limit+slack {

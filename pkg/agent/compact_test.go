@@ -52,7 +52,8 @@ func breaks(requests []llm.Request) (at []int) {
 	return at
 }
 
-// The beginning of the messages never changes from call to call, the skills among them (B12), whatever happens: notes stay.
+// The beginning of the messages never changes from call to call, the skills among them (B12), whatever
+// happens: notes stay.
 func TestPrefixIsStable(t *testing.T) {
 	cut := calls("read_file", `{"path":"a`)
 	cut.Finish = llm.Cut
@@ -72,7 +73,8 @@ func TestPrefixIsStable(t *testing.T) {
 	}
 }
 
-// LT-11: whatever the window, no request splits calls from their results or loses the task, the skills, or the last turn (B15).
+// LT-11: whatever the window, no request splits calls from their results or loses the task, the skills, or
+// the last turn (B15).
 func TestLT11Compaction(t *testing.T) {
 	skill := "### Skill: csv__1" + strings.Repeat(" step", 100)
 	for window := int64(3000); window <= 60_000; window += 1500 {
@@ -133,7 +135,8 @@ func TestCompactionIsRare(t *testing.T) {
 	}
 }
 
-// Results that are shortened are kept whole in a file that they name, and the numbers in them are true however often it happens (B14).
+// Results that are shortened are kept whole in a file that they name, and the numbers in them are true
+// however often it happens (B14).
 func TestShortenedResults(t *testing.T) {
 	dir := t.TempDir()
 	m := busy(12, 20_000)

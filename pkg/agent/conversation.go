@@ -6,8 +6,8 @@ import (
 	"github.com/openspace-dev/openspace/pkg/llm"
 )
 
-// conversation is everything that is sent. It is kept in parts that are only ever shortened or left out as a whole, so that no request
-// can have a result without its call or a call without its result (LT-11).
+// conversation is everything that is sent. It is kept in parts that are only ever shortened or left out as a
+// whole, so that no request can have a result without its call or a call without its result (LT-11).
 type conversation struct {
 	system  []llm.Message
 	history []llm.Message // before the task
@@ -117,8 +117,8 @@ const (
 	imageTokens   = 1000
 )
 
-// sizeOf returns about how many tokens a message has: most tokenizers make one of four bytes of English or code, and one of
-// about three bytes of other scripts. The gauge corrects what is wrong with it for a model.
+// sizeOf returns about how many tokens a message has: most tokenizers make one of four bytes of English or
+// code, and one of about three bytes of other scripts. The gauge corrects what is wrong with it for a model.
 func sizeOf(m llm.Message) int64 {
 	n := messageTokens + textSize(m.Content) + int64(len(m.Images))*imageTokens
 	for _, c := range m.ToolCalls {

@@ -8,8 +8,9 @@ import (
 	"github.com/openspace-dev/openspace/pkg/llm"
 )
 
-// digest is what remains of messages that were left out. It is made by rules and not by a model: a summary by a model would be
-// a paid call over the whole conversation just when that is longest, and would lose paths and numbers.
+// digest is what remains of messages that were left out. It is made by rules and not by a model: a summary by
+// a model would be a paid call over the whole conversation just when that is longest, and would lose paths
+// and numbers.
 type digest struct {
 	history []string // lines of the conversation before the task
 	lines   []string // of the work

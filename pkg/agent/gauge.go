@@ -40,7 +40,8 @@ func newGauge(o Options, offer []llm.ToolSpec) gauge {
 // tokens returns how many tokens a request with messages of a size has.
 func (g *gauge) tokens(size int64) int64 { return int64(float64(size+g.tools) * g.ratio) }
 
-// prior is how many tokens the estimate is trusted for before anything is learned, so that a short request teaches little.
+// prior is how many tokens the estimate is trusted for before anything is learned, so that a short request
+// teaches little.
 const prior = 1000
 
 // learn compares what a request was thought to have with what the provider counted.
@@ -54,8 +55,8 @@ func (g *gauge) learn(size int64, u llm.Usage) {
 // tooLarge learns that a request of a size was more than the model takes.
 func (g *gauge) tooLarge(size int64) { g.limit = min(g.limit, g.tokens(size)*9/10) }
 
-// The share of the limit at which older messages are shortened, and the share that they are shortened to. The distance is large, because
-// each time the provider's cache is lost.
+// The share of the limit at which older messages are shortened, and the share that they are shortened to. The
+// distance is large, because each time the provider's cache is lost.
 const (
 	fullShare = 0.85
 	goalShare = 0.45

@@ -79,7 +79,8 @@ func real(t *testing.T) (dir string, all *tools.Set, rec *recording.Recording) {
 	return dir, all, rec
 }
 
-// A real task over real HTTP with real tools: broken arguments, a missing file, a command that fails, and an alias among the calls.
+// A real task over real HTTP with real tools: broken arguments, a missing file, a command that fails, and an
+// alias among the calls.
 func TestRealTools(t *testing.T) {
 	dir, all, rec := real(t)
 	if err := os.WriteFile(filepath.Join(dir, "sales.csv"), []byte("city,n\nRome,3\nOslo,4\n"), 0o600); err != nil {

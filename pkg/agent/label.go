@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// label marks a result as the output of its tool, so that it cannot be taken for the words of the user or of the loop.
+// label marks a result as the output of its tool, so that it cannot be taken for the words of the user or of
+// the loop.
 func label(e Execution) string {
 	attributes := ` tool="` + plainAttribute(e.Tool) + `"`
 	if e.Server != "" {
@@ -32,8 +33,8 @@ func plainAttribute(s string) string {
 	}, s)
 }
 
-// fence puts a text between marks that it does not contain: when it has the closing mark inside, the marks get a number made
-// of the text. The same text always has the same marks, so that requests stay alike.
+// fence puts a text between marks that it does not contain: when it has the closing mark inside, the marks
+// get a number made of the text. The same text always has the same marks, so that requests stay alike.
 func fence(name, attributes, text string) string {
 	mark := name
 	for contains(text, "</"+mark) {

@@ -111,7 +111,8 @@ func stepResult(res tools.Result) recording.StepResult {
 // about are the arguments that say best what a call is about.
 var about = []string{"command", "path", "file", "directory", "url", "pattern", "query", "name", "job", "status"}
 
-// Command returns the call in short, for people and recordings: the command of a shell tool, server.tool of MCP, else the tool and what it is about.
+// Command returns the call in short, for people and recordings: the command of a shell tool, server.tool of
+// MCP, else the tool and what it is about.
 func (e Execution) Command() string {
 	if e.Result.Shell != nil && e.Result.Shell.Command != "" {
 		return e.Result.Shell.Command

@@ -14,8 +14,9 @@ import (
 	"github.com/openspace-dev/openspace/pkg/tools"
 )
 
-// A recording has all that learning reads: the instruction, both phases, every message with the ids of calls, and the
-// real names, commands and exit codes of all calls, in every task and not in the first alone (02 B3, B4, B13, B44; 03 B23).
+// A recording has all that learning reads: the instruction, both phases, every message with the ids of calls,
+// and the real names, commands and exit codes of all calls, in every task and not in the first alone (02 B3,
+// B4, B13, B44; 03 B23).
 func TestRecordingIsComplete(t *testing.T) {
 	dir := t.TempDir()
 	for task := range 2 {

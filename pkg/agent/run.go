@@ -201,8 +201,8 @@ func (r *run) takeEmpty() {
 	r.talk.note(emptyNote)
 }
 
-// takeCut keeps the text of a reply that broke off at the model's limit. Its calls are not run, however whole they look: what is
-// written by half of a call may be worse than nothing (LT-10).
+// takeCut keeps the text of a reply that broke off at the model's limit. Its calls are not run, however whole
+// they look: what is written by half of a call may be worse than nothing (LT-10).
 func (r *run) takeCut(m llm.Message, plan plan) {
 	r.cut++
 	calls := m.ToolCalls

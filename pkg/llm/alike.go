@@ -2,7 +2,8 @@ package llm
 
 import "regexp"
 
-// alike are the rules by which what changes from run to run is made comparable. docs/format-replay.md has them as a table.
+// alike are the rules by which what changes from run to run is made comparable. docs/format-replay.md has
+// them as a table.
 var alike = []struct {
 	what   *regexp.Regexp
 	with   string

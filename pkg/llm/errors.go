@@ -49,8 +49,9 @@ var codes = map[Kind]string{
 	Server: "network", Unreachable: "network", Late: "network", Broken: "network", Diverged: "invalid",
 }
 
-// Code returns the name of the suite's error code for an error of a model: auth, rate_limited, too_long, invalid, not_found, network,
-// canceled when the context ended, version for a replay of another format, corrupt for one that is damaged, else internal.
+// Code returns the name of the suite's error code for an error of a model: auth, rate_limited, too_long,
+// invalid, not_found, network, canceled when the context ended, version for a replay of another format,
+// corrupt for one that is damaged, else internal.
 func Code(err error) string {
 	var e *Error
 	var r *ReplayError

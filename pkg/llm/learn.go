@@ -26,7 +26,8 @@ const usualMax = 16_384
 
 func (q quirks) drops(field string) bool { return slices.Contains(q.dropped, field) }
 
-// optional are fields that can be left out when an endpoint refuses them. The order decides when a refusal names several.
+// optional are fields that can be left out when an endpoint refuses them. The order decides when a refusal
+// names several.
 var optional = []string{
 	"stream_options", "temperature", "response_format", "tool_choice", "parallel_tool_calls", "cache_control", "reasoning_details",
 	"reasoning_content", "extra_content", "reasoning_effort", "image_url",
@@ -39,8 +40,8 @@ var (
 	noStream    = regexp.MustCompile(`(?i)stream(ing)?\W.*not (supported|allowed|available)|does not support stream`)
 )
 
-// learn changes the quirks by what a refusal says, and tells whether there was something new in it. sent has the fields that were sent,
-// those of messages too.
+// learn changes the quirks by what a refusal says, and tells whether there was something new in it. sent has
+// the fields that were sent, those of messages too.
 func (q *quirks) learn(status int, message, param string, sent func(field string) bool) bool {
 	if status != http.StatusBadRequest && status != http.StatusUnprocessableEntity && status != http.StatusNotFound {
 		return false
@@ -89,7 +90,8 @@ func (q *quirks) otherMax() bool {
 	return true
 }
 
-// wordIn tells whether a text has a field's name as a word: max_tokens is not in max_completion_tokens, and not in my_max_tokens.
+// wordIn tells whether a text has a field's name as a word: max_tokens is not in max_completion_tokens, and
+// not in my_max_tokens.
 func wordIn(text, field string) bool {
 	for rest := text; ; {
 		i := strings.Index(rest, field)
@@ -118,7 +120,8 @@ func (q *quirks) merge(o quirks) {
 	q.dropped = slices.DeleteFunc(slices.Compact(all), func(f string) bool { return f == q.missing })
 }
 
-// sends tells whether a field is in the request as it was sent with these quirks, as a field of the body or of a message.
+// sends tells whether a field is in the request as it was sent with these quirks, as a field of the body or
+// of a message.
 func (c *client) sends(r Request, q quirks, field string) bool {
 	if q.drops(field) {
 		return false

@@ -23,7 +23,8 @@ type providerError struct {
 
 func (e *providerError) Error() string { return e.Message }
 
-// parseError reads the body of an error: {"error": {…}}, {"error": "…"}, {"message": "…"}, {"detail": …}, or plain text.
+// parseError reads the body of an error: {"error": {…}}, {"error": "…"}, {"message": "…"}, {"detail": …}, or
+// plain text.
 func parseError(body []byte) *providerError {
 	var doc map[string]json.RawMessage
 	if jsonl.Unmarshal(body, &doc) != nil {
@@ -193,7 +194,8 @@ func requestID(h http.Header) string {
 // maxRetryAfter bounds what a server may ask for; a longer wait ends the call at once, by the limit on its time.
 const maxRetryAfter = 24 * time.Hour
 
-// retryAfter returns how long a server wants to be left alone: milliseconds, seconds or a date; 0 when it does not say.
+// retryAfter returns how long a server wants to be left alone: milliseconds, seconds or a date; 0 when it
+// does not say.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return time.Duration(min(ms, maxRetryAfter.Seconds()*1000) * float64(time.Millisecond))

@@ -129,6 +129,9 @@ func TestTO05Silence(t *testing.T) {
 	})
 	t.Run("a byte of the headers now and then", func(t *testing.T) {
 		base := listener(t, func(c net.Conn) {
+			if _, err := c.Read(make([]byte, 1<<16)); err != nil {
+				return
+			}
 			for _, b := range []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n" + strings.Repeat("X-A: b\r\n", 100)) {
 				if _, err := c.Write([]byte{b}); err != nil {
 					return
@@ -243,6 +246,9 @@ func TestHugeAnswer(t *testing.T) {
 	piece := strings.Repeat("x", 1<<20)
 	base := listener(t, func(c net.Conn) {
 		defer c.Close()
+		if _, err := c.Read(make([]byte, 1<<16)); err != nil {
+			return
+		}
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{\"choices\":\"")
 		for range 80 {
 			if _, err := io.WriteString(c, piece); err != nil {

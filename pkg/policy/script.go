@@ -105,6 +105,9 @@ func (j *judge) script(text string) Verdict {
 	if err != nil {
 		return Verdict{Decision: Deny, Rule: "syntax", Reason: fmt.Sprintf("the script cannot be parsed: %v", err), Command: short(text)}
 	}
+	if swallowed(file, text) {
+		return Verdict{Decision: Ask, Rule: "unknown-command", Reason: "where a comment begins is not clear: put a space before the #, or quote it", Command: short(text)}
+	}
 	c := j.child()
 	c.depth++
 	c.nested = 0
@@ -123,6 +126,18 @@ func (j *judge) here(text string) Verdict {
 	return v
 }
 
+// swallowed tells whether the parser took for a comment what the shell takes for a part of a word, as in `(rm $0# .)`.
+func swallowed(file *syntax.File, text string) (found bool) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.Comment); ok {
+			at := int(c.Hash.Offset())
+			found = found || at > 0 && at <= len(text) && !strings.ContainsRune(" \t\r\n;&|()<>`", rune(text[at-1]))
+		}
+		return !found
+	})
+	return found
+}
+
 // parse reads a script as bash does. The parser is not ours: a panic of it is an error of the script.
 func parse(text string) (file *syntax.File, err error) {
 	defer func() {
@@ -130,7 +145,7 @@ func parse(text string) (file *syntax.File, err error) {
 			file, err = nil, fmt.Errorf("%v", fault)
 		}
 	}()
-	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	return syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
 }
 
 func (j *judge) stmts(list []*syntax.Stmt, in input) {

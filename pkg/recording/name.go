@@ -15,8 +15,8 @@ import (
 // maxName is how many bytes of an id a folder's name has.
 const maxName = 100
 
-// folderName returns the name of the folder for a task's id: a single path element that is plain on every file system. A name
-// that differs from the id ends with a part of the id's hash.
+// folderName returns the name of the folder for a task's id: a single path element that is plain on every
+// file system. A name that differs from the id ends with a part of the id's hash.
 func folderName(id string) string {
 	name := strings.TrimLeft(strings.Map(plain, id), ".-")
 	if len(name) > maxName {

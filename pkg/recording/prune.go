@@ -16,8 +16,8 @@ const stillRunning = time.Hour
 // removing begins the names of folders that are about to go.
 const removing = ".removing-"
 
-// Old returns the recordings that are not among the newest keep ones and began before a time: what Remove may take. A negative keep
-// and a zero time ask for nothing. A task that runs keeps its recording.
+// Old returns the recordings that are not among the newest keep ones and began before a time: what Remove may
+// take. A negative keep and a zero time ask for nothing. A task that runs keeps its recording.
 func Old(all []*Saved, keep int, before time.Time) (old []*Saved) {
 	for i, s := range all { // newest first
 		if keep >= 0 && i < keep || !before.IsZero() && !s.StartTime.Before(before) || s.running() {
@@ -60,8 +60,8 @@ func (s *Saved) Size() (bytes int64, err error) {
 	return bytes, err
 }
 
-// Remove removes the recording. It is renamed first, so that a removal that is interrupted leaves no half recording in a list; Sweep takes
-// what is left.
+// Remove removes the recording. It is renamed first, so that a removal that is interrupted leaves no half
+// recording in a list; Sweep takes what is left.
 func (s *Saved) Remove() error {
 	gone := filepath.Join(filepath.Dir(s.Dir), removing+s.Name)
 	err := os.Rename(s.Dir, gone)

@@ -26,7 +26,8 @@ type Saved struct {
 	Metadata
 }
 
-// Open returns the recording with this folder name, else the newest of the task with this id. The error is ErrNotFound, wrapped, when there is none.
+// Open returns the recording with this folder name, else the newest of the task with this id. The error is
+// ErrNotFound, wrapped, when there is none.
 func Open(dir, id string) (*Saved, error) {
 	if folderName(id) == id { // so it may be the name of a folder
 		if s, err := load(filepath.Join(dir, id)); err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -119,8 +120,9 @@ type Entry struct {
 	Iteration *Iteration
 }
 
-// Conversations returns the entries of all conversations in the order in which they were written, and how many lines were damaged. The last one
-// may be an iteration whose calls run, or ran when the process was killed.
+// Conversations returns the entries of all conversations in the order in which they were written, and how
+// many lines were damaged. The last one may be an iteration whose calls run, or ran when the process was
+// killed.
 func (s *Saved) Conversations() (entries []Entry, bad int, err error) {
 	for line, problem := range s.lines(ConversationsFile, &err) {
 		var kind struct {
@@ -156,7 +158,8 @@ func (s *Saved) Conversations() (entries []Entry, bad int, err error) {
 	return entries, bad, err
 }
 
-// has tells whether the last entry is this iteration: its process was killed before the pending one was taken away.
+// has tells whether the last entry is this iteration: its process was killed before the pending one was taken
+// away.
 func has(entries []Entry, it *Iteration) bool {
 	if len(entries) == 0 {
 		return false

@@ -27,7 +27,8 @@ const (
 	FilesDir          = "files"
 )
 
-// Recording is the recording of a task that runs. Its methods report what could not be written, and go on working.
+// Recording is the recording of a task that runs. Its methods report what could not be written, and go on
+// working.
 type Recording struct {
 	dir  string
 	mask func(string) string
@@ -45,7 +46,8 @@ type Recording struct {
 
 var errClosed = errors.New("the recording is closed")
 
-// Create begins the recording of a task in a new folder below dir, which is made when it is missing. Any id will do.
+// Create begins the recording of a task in a new folder below dir, which is made when it is missing. Any id
+// will do.
 func Create(dir, taskID string, meta Meta) (*Recording, error) {
 	path, err := makeFolder(dir, taskID)
 	if err != nil {
@@ -75,7 +77,8 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 // Dir returns the folder, as an absolute path when the one given to Create was.
 func (r *Recording) Dir() string { return r.dir }
 
-// FilesDir returns the folder for whole outputs and other files that belong to the recording. It is made when it is missing.
+// FilesDir returns the folder for whole outputs and other files that belong to the recording. It is made when
+// it is missing.
 func (r *Recording) FilesDir() (string, error) {
 	dir := filepath.Join(r.dir, FilesDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -84,8 +87,8 @@ func (r *Recording) FilesDir() (string, error) {
 	return dir, nil
 }
 
-// Set puts a value that JSON can encode into the metadata: one of its own keys, or any other. A task that goes on with another model or
-// chooses skills says so with it.
+// Set puts a value that JSON can encode into the metadata: one of its own keys, or any other. A task that
+// goes on with another model or chooses skills says so with it.
 func (r *Recording) Set(key string, value any) error {
 	raw, err := r.encode(value)
 	if err != nil {
@@ -128,8 +131,8 @@ func (r *Recording) writeMetadata() error {
 	return r.replace(MetadataFile, raw)
 }
 
-// replace writes a whole file. It is not synced: what a task did is worth less than the time that a sync takes, and a lost
-// recording breaks nothing.
+// replace writes a whole file. It is not synced: what a task did is worth less than the time that a sync
+// takes, and a lost recording breaks nothing.
 func (r *Recording) replace(name string, raw []byte) error {
 	return atomicfile.Write(filepath.Join(r.dir, name), append(raw, '\n'), 0o600, atomicfile.NoSync())
 }
@@ -173,7 +176,8 @@ func (r *Recording) Setup(s Setup) error {
 	return errors.Join(problem, r.line(ConversationsFile, s), r.offered(s.Tools))
 }
 
-// offered puts the tools of the first conversation that has some into the metadata, unless the caller has said which they were.
+// offered puts the tools of the first conversation that has some into the metadata, unless the caller has
+// said which they were.
 func (r *Recording) offered(tools []Tool) error {
 	const key = "retrieved_tools"
 	if _, said := r.extra[key]; said || len(tools) == 0 {
@@ -208,7 +212,8 @@ func (r *Recording) Iteration(it Iteration) error {
 	return errors.Join(problem, r.line(ConversationsFile, it), r.settle())
 }
 
-// Pending records an iteration whose calls are about to run, so that a process that is killed leaves what it was doing. Iteration takes its place.
+// Pending records an iteration whose calls are about to run, so that a process that is killed leaves what it
+// was doing. Iteration takes its place.
 func (r *Recording) Pending(it Iteration) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -96,7 +96,8 @@ func TestReadBack(t *testing.T) {
 	}
 }
 
-// A process that is killed leaves a recording that can be read: nothing waits in a buffer, the last line may be half.
+// A process that is killed leaves a recording that can be read: nothing waits in a buffer, the last line may
+// be half.
 func TestUnfinished(t *testing.T) {
 	dir := t.TempDir()
 	r := create(t, dir, "t", recording.Meta{})

@@ -14,7 +14,8 @@ import (
 	"github.com/openspace-dev/openspace/pkg/jsonl"
 )
 
-// Limits of texts in bytes. Of what is longer than maxText the line keeps the beginning and the end, a file the whole.
+// Limits of texts in bytes. Of what is longer than maxText the line keeps the beginning and the end, a file
+// the whole.
 const (
 	maxText        = 64 << 10
 	keepHead       = 48 << 10
@@ -25,7 +26,8 @@ const (
 	maxInstruction = 500 // beside the tools; the metadata has all of it
 )
 
-// messages returns copies of messages as they are written: masked, shortened, with what is long or no text in files.
+// messages returns copies of messages as they are written: masked, shortened, with what is long or no text in
+// files.
 func (r *Recording) messages(in []Message) ([]Message, error) {
 	out := make([]Message, len(in))
 	var problems error
@@ -70,7 +72,8 @@ func (r *Recording) calls(in []ToolCall) (out []ToolCall, problems error) {
 	return out, problems
 }
 
-// maskArguments masks the texts inside of arguments, where a secret may be written with escapes, and the whole when they are no JSON.
+// maskArguments masks the texts inside of arguments, where a secret may be written with escapes, and the
+// whole when they are no JSON.
 func (r *Recording) maskArguments(args string) string {
 	found := false
 	raw, err := maskJSON([]byte(args), func(s string) string {

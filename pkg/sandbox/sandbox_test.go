@@ -150,6 +150,7 @@ func TestOpenPlaces(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(read, "f"), []byte("skill\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	private := run(t, spec(t, "true")).report.Level == sandbox.Strict // whether /tmp is the command's own
 	tests := []struct{ name, script, want string }{
 		{"workspace", "mkdir a && echo x >a/f && mv a/f g && cat g", "x\n"},
 		{"a declared folder", "cat " + read + "/f", "skill\n"},
@@ -161,6 +162,9 @@ func TestOpenPlaces(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			if !private && slices.Contains([]string{"temporary files", "shared memory", "own processes"}, tt.name) {
+				t.Skip("this machine has no private mounts")
+			}
 			s := spec(t, tt.script)
 			s.Read = []string{read}
 			if got := run(t, s); got.text != tt.want {

@@ -35,6 +35,9 @@ func (a ModelAccount) Notes() []string {
 	if a.Key.Value != "" && !a.together() && a.Base.Source != Flag && a.Base.Source != Default {
 		notes = append(notes, fmt.Sprintf("the key of %s goes to the model endpoint of %s: %s", a.Key.Place(), a.Base.Place(), Masked("base", a.Base.Value)))
 	}
+	if a.Key.Value != "" && strings.HasPrefix(strings.ToLower(a.Base.Value), "http://") && !loopback(a.Base.Value) {
+		notes = append(notes, Masked("base", a.Base.Value)+" is not encrypted: others on the way can read the key and the tasks")
+	}
 	if a.Base.Project && !loopback(a.Base.Value) {
 		notes = append(notes, fmt.Sprintf("tasks go to the model endpoint of %s: %s", a.Base.Place(), Masked("base", a.Base.Value)))
 	}
@@ -73,9 +76,9 @@ func (a ModelAccount) check() error {
 	return nil
 }
 
-// Model finds the account for a model; "" is the one that the settings name. The key comes from the suite's own settings, else from the
-// variables of the model's provider, else from a host agent; docs/models.md has the order. The error says what to set, or that key and
-// address do not go together; no key may be sent then.
+// Model finds the account for a model; "" is the one that the settings name. The key comes from the suite's
+// own settings, else from the variables of the model's provider, else from a host agent; docs/models.md has
+// the order. The error says what to set, or that key and address do not go together; no key may be sent then.
 func (s *Settings) Model(name string) (a ModelAccount, err error) {
 	own, err := s.ownModel()
 	if err != nil {
@@ -135,7 +138,8 @@ func (o ownModel) overHeaders(a ModelAccount) (map[string]string, Value) {
 	return a.Headers, a.headers
 }
 
-// notFields are names in OPENSPACE_LLM_CONFIG that older configurations have for a client library; they are no fields of a request.
+// notFields are names in OPENSPACE_LLM_CONFIG that older configurations have for a client library; they are
+// no fields of a request.
 var notFields = []string{"api_version", "custom_llm_provider", "drop_params", "max_retries", "num_retries", "organization", "request_timeout", "timeout"}
 
 func (s *Settings) ownModel() (o ownModel, err error) {
@@ -286,7 +290,8 @@ func (s *Settings) defaultModel(a *ModelAccount) {
 	}
 }
 
-// found looks for a key: the variables of the model's provider, a host agent, and when no model is named those of other providers.
+// found looks for a key: the variables of the model's provider, a host agent, and when no model is named
+// those of other providers.
 func (s *Settings) found(a *ModelAccount) error {
 	v, known := vendorOf(cmp.Or(a.Model.Value, DefaultModel))
 	if key := s.keyOf(v); known && key.Value != "" {
@@ -358,7 +363,8 @@ func (s *Settings) hosted(a *ModelAccount, used string, p Provider) error {
 	return nil
 }
 
-// strays tells whether a provider's key would go to an address that a host sets for the suite without a key for it.
+// strays tells whether a provider's key would go to an address that a host sets for the suite without a key
+// for it.
 func strays(p Provider, v vendor, known bool) bool {
 	return strings.HasSuffix(p.Base.Where, EnvName("llm_api_base")) && !strings.HasSuffix(p.Key.Where, EnvName("llm_api_key")) &&
 		!loopback(p.Base.Value) && !(known && sameHost(p.Base.Value, v.address()))
@@ -409,7 +415,8 @@ func (v vendor) strip(model string) string {
 	return model
 }
 
-// compatible are prefixes that say only that an endpoint is like OpenAI's. A model whose own name begins so has the prefix twice.
+// compatible are prefixes that say only that an endpoint is like OpenAI's. A model whose own name begins so
+// has the prefix twice.
 var compatible = []string{"openai/", "hosted_vllm/", "lm_studio/", "litellm_proxy/", "openai_like/"}
 
 func stripCompatible(model string) string {

@@ -130,6 +130,10 @@ func TestModelProvenance(t *testing.T) {
 	if settings.Masked("llm_config", "x") == "x" || settings.Masked("OPENSPACE_LLM_EXTRA_HEADERS", "x") == "x" {
 		t.Error("headers and the configuration are shown")
 	}
+	a, err = p.settings("OPENSPACE_LLM_API_KEY=k", "OPENSPACE_LLM_API_BASE=http://u:pw@10.0.0.2/v1").Model("m")
+	if n := strings.Join(a.Notes(), "\n"); err != nil || !strings.Contains(n, "is not encrypted") || strings.Contains(n, "pw") {
+		t.Errorf("got %v, notes %q", err, n)
+	}
 	a, err = p.settings("OPENSPACE_LLM_API_KEY=k", "OPENSPACE_MODEL=e").Model("openrouter/f")
 	if err != nil || a.Model.Source != settings.Flag || a.Name != "f" {
 		t.Errorf("got %+v, %v", a, err)
@@ -146,7 +150,8 @@ func TestModelHostAddressWithoutKey(t *testing.T) {
 	}
 }
 
-// FuzzModel holds that no setting makes it panic, and that a key of the environment goes to no address of the folder.
+// FuzzModel holds that no setting makes it panic, and that a key of the environment goes to no address of the
+// folder.
 func FuzzModel(f *testing.F) {
 	f.Add("openrouter/x", "https://evil/v1", `{"api_base":"https://evil"}`, `{"A":"b"}`)
 	f.Add("ollama/x", "http://127.0.0.1", `{`, "null")

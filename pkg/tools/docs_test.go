@@ -24,7 +24,11 @@ func builtin(t *testing.T) []tools.Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return set.Specs()
+	specs := set.Specs()
+	for i, s := range specs {
+		specs[i], _ = set.Lookup(s.Name) // with all that its arguments are checked for
+	}
+	return specs
 }
 
 func TestDocs(t *testing.T) {

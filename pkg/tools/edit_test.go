@@ -28,6 +28,8 @@ func TestEditFile(t *testing.T) {
 		{"the last line without an end", "a\nb  ", "a\nb\n", "a\nc\n", "a\nc", ""},
 		{"behind the last line", "a  \nb", "a\nb\n", "a\nb\nc\n", "a  \nb\nc", ""},
 		{"line numbers that were shown", "a\nb\nc\n", "2\tb\n3\tc\n", "2\tB\n3\tc\n", "a\nB\nc\n", "it had line numbers"},
+		{"deletion of lines that differ in blanks", "x\n  a()\n  b()\ny\n", "a()\nb()\n", "", "x\ny\n", "the indentation differs"},
+		{"deletion of a part of them", "x\n  a()\n  b()\ny\n", "a()\nb()\n", "b()\n", "x\n  b()\ny\n", ""},
 		{"blank lines around", "a\n  b\n", "\nb\n\n", "\nc\n\n", "a\n  c\n", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -50,6 +52,7 @@ func TestEditFileRefuses(t *testing.T) {
 		{"found twice with other blanks", "\ta()\nx\n\t\ta()\n", " a()", " b()", "at lines 1, 3"},
 		{"not there, like a line", "alpha\nthe quick brown fox\nomega\n", "the quick brown dog", "x", "is not in the file. Nearest, with line numbers:\n2\tthe quick brown fox\nin line 2, old_text has \"the quick brown dog\""},
 		{"not there, some lines are", "alpha\nbeta\ngamma\ndelta\n", "beta\nGAMMA\ndelta", "x", "2\tbeta\n3\tgamma\n4\tdelta\nin line 3, old_text has \"GAMMA\""},
+		{"longer than what is there", "alpha\nbeta\n", "alpha\nbeta\ngamma\n", "x", "behind its end, old_text has \"gamma\""},
 		{"not there at all", "alpha\n", "zzzzzz", "x", "nor anything like it: read the file again"},
 		{"nothing to find", "alpha\n", "", "x", "is empty"},
 		{"no difference", "alpha\n", "alpha", "alpha", "the same as the old"},

@@ -86,12 +86,15 @@ func (s *Set) add(m *member) (err error) {
 	return nil
 }
 
-// Specs returns what models are told of the tools, sorted by name, so that requests begin alike in every turn and run.
+// Specs returns what models are told of the tools, sorted by name, so that requests begin alike in every turn and run. Their parameters leave out
+// what only the check of arguments needs.
 func (s *Set) Specs() []Spec {
 	specs := make([]Spec, 0, len(s.tools))
 	for _, m := range s.tools {
 		if !m.spec.Hidden {
-			specs = append(specs, m.spec)
+			told := m.spec
+			told.Parameters = brief(told.Parameters)
+			specs = append(specs, told)
 		}
 	}
 	return specs

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/openspace-dev/openspace/pkg/llm/llmtest"
+)
+
+// bench runs tasks by the real command.
+type bench struct{ bin, samples, dir string }
+
+// model answers the requests of one task: the choice of skills first, then the replies in their order, by how often the model has spoken.
+type model struct {
+	t scripted
+
+	mu       sync.Mutex
+	arrived  []time.Time
+	answered []time.Time
+}
+
+const chooses = `"skills"` // in the first message of a request for a choice
+
+func (m *model) answer(r llmtest.Request) (llmtest.Step, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.arrived = append(m.arrived, time.Now())
+	if isChoice(r) {
+		text := `{"brief_plan":"Do it.","skills":[]}`
+		if m.t.skill != "" {
+			text = fmt.Sprintf(`{"brief_plan":"Do it.","skills":[%q]}`, m.t.skill)
+		}
+		return llmtest.Step{Reply: llmtest.Reply{Text: text}}, true
+	}
+	if n := r.Turn(); n < len(m.t.replies) {
+		return llmtest.Step{Reply: m.t.replies[n]}, true
+	}
+	return llmtest.Step{Reply: llmtest.Reply{Text: "Done."}}, true
+}
+
+func isChoice(r llmtest.Request) bool {
+	return len(r.Tools) == 0 && len(r.Messages) > 0 && strings.Contains(r.Messages[0].Text, chooses)
+}
+
+// command returns the command for a home and a model.
+func (b *bench) command(home, url string, args ...string) *exec.Cmd {
+	c := exec.Command(b.bin, append([]string{"--model", "test/model", "--max-iterations", "60", "--jsonl"}, args...)...)
+	c.Dir = b.dir
+	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.dir, "OPENSPACE_HOME=" + home, "OPENSPACE_LLM_API_BASE=" + url + "/v1", "OPENSPACE_LLM_API_KEY=test-key-of-the-benchmark"}
+	c.Stderr = os.Stderr
+	return c
+}
+
+// conversation runs a task and counts what was sent for it, and what the Python system would send.
+func (b *bench) conversation(t scripted) (f taskFigures, err error) {
+	work, err := os.MkdirTemp(b.dir, "work-")
+	if err != nil {
+		return f, err
+	}
+	for name, text := range t.files {
+		if err := put(filepath.Join(work, name), text); err != nil {
+			return f, err
+		}
+	}
+	m := &model{t: t}
+	server := llmtest.New(llmtest.Script{Answer: m.answer})
+	web := httptest.NewServer(server)
+	defer web.Close()
+	home := filepath.Join(b.dir, "home-of-samples")
+	c := b.command(home, web.URL, "--skill-dirs", filepath.Join(b.samples, "skills"), "--workspace-dir", work, t.task)
+	out, err := c.Output()
+	if err != nil {
+		return f, fmt.Errorf("%w: %s", err, out)
+	}
+	if !bytes.Contains(out, []byte(`"type":"result"`)) || !bytes.Contains(out, []byte(`"status":"success"`)) {
+		return f, fmt.Errorf("it did not succeed: %.2000s", out)
+	}
+	return taskFigures{Name: t.name, Ours: ours(server.Requests()), Former: b.former(t, work, server.Requests())}, nil
+}
+
+func put(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
+}
+
+// ours counts the requests as they were sent.
+func ours(requests []llmtest.Request) (s spent) {
+	var before []string
+	for _, r := range requests {
+		parts := []string{string(r.Fields["tools"])}
+		for _, m := range r.Messages {
+			parts = append(parts, m.Text+string(m.Fields["tool_calls"]))
+		}
+		s.Calls++
+		count(&s, parts, before)
+		before = parts
+	}
+	last := requests[len(requests)-1]
+	for _, m := range last.Messages {
+		if m.Role == "assistant" {
+			s.Output += tokens(m.Text + string(m.Fields["tool_calls"]))
+		}
+	}
+	return s
+}
+
+// mark is how results are marked for the model; the Python system has them bare.
+var mark = regexp.MustCompile(`(?s)^<result[^>]*>\n(.*)\n</result[^>]*>`)
+
+// former builds the same conversation as the Python system has it.
+func (b *bench) former(t scripted, work string, requests []llmtest.Request) spent {
+	f := former{task: t.task, workspace: work}
+	for name := range t.files {
+		f.files = append(f.files, "- "+name)
+	}
+	slices.Sort(f.files)
+	f.offered = b.entries()
+	if t.skill != "" {
+		f.skills = []shown{b.shown(t.skill)}
+	}
+	last := requests[len(requests)-1]
+	f.tools = formerTools(last.Fields["tools"])
+	for _, m := range last.Messages {
+		switch m.Role {
+		case "assistant":
+			f.turns = append(f.turns, turn{said: m.Text + string(m.Fields["tool_calls"])})
+		case "tool":
+			text := m.Text
+			if found := mark.FindStringSubmatch(text); found != nil {
+				text = found[1]
+			}
+			n := len(f.turns) - 1
+			f.turns[n].results = append(f.turns[n].results, text)
+		}
+	}
+	f.turns = append(f.turns, turn{said: t.replies[len(t.replies)-1].Text + "\n<COMPLETE>"})
+	return f.run()
+}
+
+// offered is a tool in a request.
+type offered struct {
+	Type     string `json:"type"`
+	Function struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		Parameters  json.RawMessage `json:"parameters"`
+	} `json:"function"`
+}
+
+// formerTools are the tools of a request as the Python system offers them: each with where it comes from before its description.
+func formerTools(raw json.RawMessage) string {
+	var list []offered
+	if json.Unmarshal(raw, &list) != nil {
+		return string(raw)
+	}
+	list = slices.DeleteFunc(list, func(t offered) bool { return t.Function.Name == "finish" })
+	for i := range list {
+		list[i].Function.Description = "[Shell] " + list[i].Function.Description
+	}
+	out, err := json.Marshal(list)
+	if err != nil {
+		return string(raw)
+	}
+	return string(out)
+}
+
+// entries are the skills that the Python system offers for a choice: of fewer than eleven all, else fifteen.
+func (b *bench) entries() (out []entry) {
+	dirs, err := os.ReadDir(filepath.Join(b.samples, "skills"))
+	if err != nil {
+		return nil
+	}
+	for _, d := range dirs {
+		s := b.shown(d.Name())
+		if found := description.FindStringSubmatch(s.head); found != nil && len(out) < 15 {
+			out = append(out, entry{id: s.id, description: found[1]})
+		}
+	}
+	return out
+}
+
+var description = regexp.MustCompile(`(?m)^description: *(.*)$`)
+
+func (b *bench) shown(name string) shown {
+	dir := filepath.Join(b.samples, "skills", name)
+	data, err := os.ReadFile(filepath.Join(dir, "SKILL.md"))
+	if err != nil {
+		return shown{}
+	}
+	parts := strings.SplitN(string(data), "---\n", 3)
+	if len(parts) < 3 {
+		return shown{id: name, dir: dir, body: string(data)}
+	}
+	return shown{id: name + "__imp_01234567", dir: dir, head: parts[1], body: parts[2]}
+}
+
+// lines reads the records of a process that runs.
+func lines(r io.Reader, each func(kind string)) {
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, 16<<20)
+	for in.Scan() {
+		var rec struct {
+			Type string `json:"type"`
+		}
+		if json.Unmarshal(in.Bytes(), &rec) == nil {
+			each(rec.Type)
+		}
+	}
+}
