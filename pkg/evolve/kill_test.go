@@ -67,16 +67,16 @@ func child(order []string) int {
 }
 
 func childStep(what string, st *store.Store, dir string) error {
-	edit := stepTwo
+	edit, back := stepTwo, strings.NewReplacer("-"+careless, "-"+careful, "+"+careful, "+"+careless).Replace(stepTwo)
 	req := fixOf(dir)
 	if data, err := os.ReadFile(filepath.Join(dir, "SKILL.md")); err == nil && strings.Contains(string(data), careful) {
-		edit = strings.NewReplacer("-"+careless, "-"+careful, "+"+careful, "+"+careless).Replace(edit)
+		edit, back = back, edit
 	}
 	if what == "capture" {
 		req = captureOf(dir, aRun())
 		edit = whole(skillText("monthly-report", steps))
 	}
-	e, err := evolve.New(evolve.Options{Store: st, Model: answers(edit)})
+	e, err := evolve.New(evolve.Options{Store: st, Model: answers(edit, back)}) // another process may be between
 	if err == nil {
 		_, err = e.Evolve(context.Background(), req)
 	}
