@@ -75,6 +75,9 @@ func (w *work) draft(ctx context.Context, j job) (store.Content, error) {
 
 const again = "Answer again, whole and in the same form. The files are still as they were shown.\n"
 
+// errNoTests: the checks of a skill cannot be run, which no answer of a model can mend.
+var errNoTests = errors.New("its checks cannot be run here")
+
 // final tells whether another answer of the model could not help.
 func final(err error) bool {
 	return errors.Is(err, ErrDeclined) || errors.Is(err, errNoTests) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)

@@ -3,7 +3,6 @@ package evolve
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -309,5 +308,3 @@ func union(lists ...[]string) (out []string) {
 	}
 	return out
 }
-
-var errNoTests = errors.New("its checks cannot be run here")

@@ -68,10 +68,9 @@ func (l *lesson) again(ctx context.Context) error {
 
 // lesson is a Learn under way.
 type lesson struct {
-	e    *Engine
-	run  Run
-	out  Learned
-	took bool // that the tokens are used up was said
+	e   *Engine
+	run Run
+	out Learned
 }
 
 func (l *lesson) note(what string, err error) {
