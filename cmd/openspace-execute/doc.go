@@ -29,7 +29,8 @@ course than the recorded one is an error that shows where.
 
 It works in --workspace-dir, else in $OPENSPACE_WORKSPACE, else in a new folder below $OPENSPACE_HOME/workspaces, which stays when there is something in it. It may write
 there and below --allow-write, read there, in skill folders and below --allow-read, and not in the rest of your home. Its commands run confined by the kernel where that
-is possible; with --sandbox strict they do not run where it is not. They get a small environment without keys; --pass-env adds variables by name.
+is possible; with --sandbox strict they do not run where it is not. They get a small environment without keys; --pass-env adds variables by name, and
+--command-rules has rules of your own for commands (docs/policy.md).
 fetch_url does not reach this machine and private networks unless --allow-private-addresses says so. Records on stdin cannot change any of this.
 
 Each task is recorded below $OPENSPACE_HOME/recordings, secrets masked, unless --no-recording or OPENSPACE_ENABLE_RECORDING=false says otherwise.

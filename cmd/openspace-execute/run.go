@@ -17,19 +17,19 @@ import (
 
 // options are the flags of the command.
 type options struct {
-	workspace, model, policy string
-	dirs                     *[]string
-	scope, sandbox           *string
-	iterations, skills, jobs int
-	tokens                   int64
-	cost                     float64
-	timeout                  time.Duration
-	record, replay           string
-	noRecording              bool
-	learn, evolution         *string
-	learnFrom, captureDir    string
-	force                    bool
-	ran                      recordings // that another process is to learn from
+	workspace, model, policy, rules string
+	dirs                            *[]string
+	scope, sandbox                  *string
+	iterations, skills, jobs        int
+	tokens                          int64
+	cost                            float64
+	timeout                         time.Duration
+	record, replay                  string
+	noRecording                     bool
+	learn, evolution                *string
+	learnFrom, captureDir           string
+	force                           bool
+	ran                             recordings // that another process is to learn from
 
 	passEnv, allowWrite, allowRead *[]string
 	allowPrivate                   bool
@@ -59,6 +59,7 @@ func (o *options) flags(fs *flag.FlagSet) {
 	fs.BoolVar(&o.force, "force", false, "with --learn-from: make a new skill although there is one like it")
 	o.sandbox = cli.Choice(fs, "sandbox", "how commands are confined: `LEVEL` is best-effort, strict (or they do not run) or off",
 		string(sandbox.BestEffort), string(sandbox.Strict), string(sandbox.Off))
+	fs.StringVar(&o.rules, "command-rules", "", "allow, ask and deny commands by the JSON rules in `FILE`, too")
 	o.passEnv = cli.List(fs, "pass-env", "let commands see the variable `NAME`; may be repeated")
 	o.allowWrite = cli.List(fs, "allow-write", "let tasks write below `DIR`, too; may be repeated")
 	o.allowRead = cli.List(fs, "allow-read", "let tasks read below `DIR`, too; may be repeated")
