@@ -38,6 +38,13 @@ Each task is recorded below $OPENSPACE_HOME/recordings, secrets masked, unless -
 Which skills there are says openspace-search, which is looked for beside this program and then in $PATH; with --search-scope all it asks the registry, too, and what
 the model chooses there is fetched by openspace-download-skill. Without these commands tasks run without skills, and a warning says so.
 
+# Learning
+
+After the answer the run is looked at once more: which skills helped, what is worth keeping. Skills are repaired, derived or captured by that, after checks, as versions that can be rolled
+back; the result tells of them in evolved_skills. docs/evolution.md has the rules. --learn detach does it in a process of its own after the result, --learn off not at
+all; --evolution propose lets changes wait for openspace-skills approve, --evolution off only counts. A pinned skill (openspace-skills pin) stays as it is. Runs without a recording,
+with --record or with --replay teach nothing. --learn-from learns from a recording, such as that of a run with --learn off.
+
 # Limits
 
 --max-iterations, --max-tokens, --max-cost and --timeout are for each task with all that belongs to it. Near a limit the model is asked for its answer; such a task is
@@ -61,6 +68,7 @@ When tasks did not succeed in different ways, the first one's status counts. A c
 	openspace-execute "write a report about sales.csv to report.md" --workspace-dir .
 	openspace-execute --plain --max-iterations 5 what is in this folder --workspace-dir .
 	printf 'count the lines of a.txt\ncount the lines of b.txt\n' | openspace-execute --jobs 2 --workspace-dir . | jq -c 'select(.type=="result")'
+	openspace-execute "tidy up notes.txt" --workspace-dir . --learn detach
 	openspace-execute --replay run.jsonl "write a report about sales.csv to report.md" --workspace-dir .
 */
 package main

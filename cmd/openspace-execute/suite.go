@@ -19,7 +19,6 @@ import (
 	"github.com/openspace-dev/openspace/pkg/settings"
 	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/task"
-	"github.com/openspace-dev/openspace/pkg/tools"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -40,7 +39,7 @@ func (o *options) suite(ctx context.Context, env *cli.Env) (_ *task.Suite, done 
 	if err != nil {
 		return nil, nil, err
 	}
-	s.Model, s.Mask = models.open, tools.NewMask(append(secrets(env.Environ), models.secrets...)...)
+	s.Model, s.Mask = models.open, models.mask
 	if s.Store, err = store.Open(s.Home, store.Options{}); err != nil {
 		models.close()
 		return nil, nil, fault.Of(err)
@@ -56,6 +55,7 @@ func (o *options) suite(ctx context.Context, env *cli.Env) (_ *task.Suite, done 
 	}
 	s.Commands = o.commands(env)
 	s.Finder = task.NewFinder(ctx, s.Commands)
+	s.Learn = o.learning(env, s)
 	return s, func() {
 		s.Finder.Close()
 		s.Store.Close()
@@ -144,16 +144,6 @@ func recordingOn(env *cli.Env) bool {
 		return true
 	}
 	return false
-}
-
-// secrets returns the values of variables whose names say that they are secret.
-func secrets(environ []string) (out []string) {
-	for _, kv := range environ {
-		if name, value, ok := strings.Cut(kv, "="); ok && value != "" && settings.Secret(name) {
-			out = append(out, value)
-		}
-	}
-	return out
 }
 
 // create opens a file for writing, with its folder.

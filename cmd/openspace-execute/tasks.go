@@ -34,7 +34,9 @@ func (o *options) tasks(ctx context.Context, cancel context.CancelFunc, env *cli
 		place++
 		all.Go(func() {
 			defer func() { <-slots }()
-			out.ended(n, task.Run(ctx, t, s, func(rec wire.Record) { out.event(n, rec) }))
+			res := task.Run(ctx, t, s, func(rec wire.Record) { out.event(n, rec) })
+			out.ended(n, res)
+			o.learnApart(env, res)
 		})
 	}
 	all.Wait()
