@@ -121,7 +121,7 @@ func (r *taskRun) note(rec pipe.Record) {
 	case wire.TypeStep:
 		var s wire.Step
 		if rec.Decode(&s) == nil {
-			text = joined(": ", s.Kind, s.Message)
+			text = joined(": ", joined(" ", s.Kind, s.Phase), s.Message)
 		}
 	case wire.TypeTool:
 		var u wire.Tool

@@ -123,7 +123,7 @@ func failure(err error) *mcp.CallToolResult {
 // failureFields are members that every output schema has: those of failed.
 const failureFields = `
 	"error": {"type": "string", "description": "what went wrong; only in a failure"},
-	"code": {"type": "string", "description": "kind of the failure: usage, not_found, exists, invalid, unsafe, auth, rate_limited, network, locked, corrupt, version, too_long, canceled or internal"},
+	"code": {"type": "string", "description": "kind of the failure, such as usage, not_found, auth, network or rate_limited"},
 	"hint": {"type": "string", "description": "what to do about the failure"},
 	"retry_after": {"type": "integer", "description": "seconds after which to try again"}`
 
@@ -156,9 +156,9 @@ func (s *Server) Definitions(lines bool) []byte {
 // skillDirHint helps a model that named a folder that is no skill.
 const skillDirHint = "skill_dir must be the folder that holds the SKILL.md; search_skills tells it"
 
-// orHint gives an error of that code a hint if it has none.
-func orHint(err error, code wire.Code, hint string) error {
-	if e := wire.AsError(err); e.Code == code && e.Hint == "" {
+// withHint gives an error of that code a hint that a model can follow, in place of one for somebody at a shell.
+func withHint(err error, code wire.Code, hint string) error {
+	if e := wire.AsError(err); e.Code == code {
 		return e.WithHint("%s", hint)
 	}
 	return err

@@ -77,7 +77,7 @@ func (s *Server) runFix(ctx context.Context, a args) (any, error) {
 	})
 	switch {
 	case err != nil:
-		return nil, orHint(err, wire.NotFound, skillDirHint)
+		return nil, withHint(err, wire.NotFound, skillDirHint)
 	case res == nil:
 		return nil, wire.Errorf(wire.Internal, "fix_skill: the command said nothing about %s", in.SkillDir)
 	case res.NewSkill == nil:

@@ -94,7 +94,7 @@ func (s *Server) runUpload(ctx context.Context, a args) (any, error) {
 	})
 	switch {
 	case err != nil:
-		return nil, orHint(err, wire.NotFound, skillDirHint)
+		return nil, withHint(err, wire.NotFound, skillDirHint)
 	case up == nil:
 		return nil, wire.Errorf(wire.Internal, "upload: the command said nothing about %s", a.text("skill_dir"))
 	}

@@ -157,7 +157,7 @@ func TestArguments(t *testing.T) {
 		{"all at once", "search_skills", `{"limit":"five","auto_import":"maybe"}`, `argument \"auto_import\" must be true or false, not \"maybe\"; argument \"limit\" must be a whole number, not \"five\"; argument \"query\" is missing`, true},
 		{"arguments as text", "search_skills", `"{\"query\":\"csv\",\"limit\":3}"`, `"3",`, false},
 		{"unknown argument", "search_skills", `{"query":"csv","colour":"red"}`, `"count": 1`, false},
-		{"MC-21 not found", "fix_skill", `{"skill_dir":"/nope","direction":"x"}`, `"code":"not_found","hint":"name the folder of a skill"`, true},
+		{"MC-21 not found", "fix_skill", `{"skill_dir":"/nope","direction":"x"}`, `"code":"not_found","hint":"skill_dir must be the folder that holds the SKILL.md`, true},
 		{"comma in a tag", "upload_skill", `{"skill_dir":"/a","tags":["a,b"]}`, `a comma cannot stand in one`, true},
 	}
 	h := connect(t, serverFor(t))
