@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -275,3 +276,32 @@ func beside(t *testing.T, key string, a, b any) {
 }
 
 func same(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
+
+// What is installed is where the suite looks for it: each host's entry is read back, and its folder of skills is searched.
+func TestFoundAgain(t *testing.T) {
+	for _, host := range settings.HostNames() {
+		for _, variable := range []string{"", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "NANOBOT_STATE_DIR", "OPENCLAW_STATE_DIR", "OPENCLAW_HOME", "XDG_CONFIG_HOME"} {
+			home := t.TempDir()
+			environ := []string{"HOME=" + home}
+			if variable != "" {
+				environ = append(environ, variable+"="+home+"/elsewhere")
+			}
+			process := settings.Options{Environ: environ, Dir: t.TempDir()}
+			place, ok := settings.New(process).HostPlace(host)
+			if !ok {
+				t.Fatalf("no host %q", host)
+			}
+			install(t, hosts.Options{Host: host, Place: place, Command: "openspace-mcp", Environ: []string{"OPENSPACE_API_KEY=k"}})
+			s := settings.New(process)
+			if v, ok := s.Find("api_key"); !ok || v.Value != "k" {
+				t.Errorf("%s, %s: got key %+v in %s", host, variable, v, place.Config)
+			}
+			if v, _ := s.Find("host_skill_dirs"); !slices.Contains(v.List, place.Skills) {
+				t.Errorf("%s, %s: got %q, want %s among them", host, variable, v.List, place.Skills)
+			}
+		}
+	}
+	if _, ok := settings.New(settings.Options{Environ: []string{"HOME=/x"}, Dir: "/"}).HostPlace("emacs"); ok {
+		t.Error("a host that is not known has a place")
+	}
+}
