@@ -93,7 +93,7 @@ func (s *Set) Specs() []Spec {
 	for _, m := range s.tools {
 		if !m.spec.Hidden {
 			told := m.spec
-			told.Parameters = brief(told.Parameters)
+			told.Parameters = brief(without(told.Parameters, told.Quiet))
 			specs = append(specs, told)
 		}
 	}

@@ -40,15 +40,15 @@ func runShell(e *Env) Tool {
 	return &builtin[shellArgs]{env: e, spec: Spec{
 		Name:    "run_shell",
 		Aliases: []string{"bash", "shell", "run_command", "execute_command", "terminal"},
-		Description: "Run a shell script in the workspace and get its output and exit status. Each call is a new shell. Nothing can be typed in. " +
-			"Only the workspace and /tmp can be written; the home is closed. What goes on in the background becomes a job.",
+		Description: "Run a bash script in the workspace. Each call is a new shell without input. Only the workspace and /tmp can be written; " +
+			"the home is closed.",
 		Parameters: json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{`+
-			`"command":{"type":"string","minLength":1,"description":"for bash"},`+
-			`"timeout":{"type":"number","exclusiveMinimum":0,"description":"seconds (%.0f, at most %.0f)"},`+
-			`"background":{"type":"boolean","description":"return at once, for servers and the like"},`+
+			`"command":{"type":"string","minLength":1},`+
+			`"timeout":{"type":"number","exclusiveMinimum":0,"description":"seconds (%.0f, up to %.0f)"},`+
+			`"background":{"type":"boolean","description":"return at once"},`+
 			`"raw":{"type":"boolean","description":"keep colour codes and progress bars"}},`+
 			`"required":["command"],"additionalProperties":false}`, limits.Time.Seconds(), limits.MaxTime.Seconds())),
-		Backend: "shell",
+		Backend: "shell", Quiet: []string{"raw"},
 	}, synonyms: map[string]string{"cmd": "command", "script": "command", "code": "command", "timeout_seconds": "timeout"}, run: e.runShell}
 }
 
@@ -76,6 +76,9 @@ func (e *Env) runShell(ctx context.Context, args shellArgs) Result {
 	}
 	if strings.ContainsRune(args.Command, 0) {
 		return failed(wire.Invalid, "run_shell was not run: command has a NUL byte in it")
+	}
+	if asked, ok := jobCommand(args.Command); ok {
+		return e.job(ctx, asked)
 	}
 	if v := e.Policy.Shell(args.Command); v.Decision != policy.Allow {
 		return e.denied(args, v)
@@ -253,7 +256,7 @@ func (e *Env) ending(j *job, r *Result) string {
 	if !j.over() {
 		e.keep(j)
 		r.Shell.Job = j.handle()
-		return fmt.Sprintf("[goes on in the background as %s: see or stop it with the tool job]", j.handle())
+		return fmt.Sprintf("[goes on in the background as %s%s]", j.handle(), howToSee(j.handle()))
 	}
 	exit := j.process.Exit()
 	r.Shell.ExitCode = exit.Code
@@ -274,7 +277,7 @@ func (e *Env) ending(j *job, r *Result) string {
 	if exit.Left && !j.ended() {
 		e.keep(j)
 		r.Shell.Job = j.handle()
-		text += fmt.Sprintf("\n[processes that it started go on as %s: see or stop them with the tool job]", j.handle())
+		text += fmt.Sprintf("\n[processes that it started go on as %s%s]", j.handle(), howToSee(j.handle()))
 	}
 	return text + e.hint(exit.Code, r.Shell)
 }
