@@ -16,9 +16,10 @@ import (
 // mcpLimit is how long a scripted host waits for one answer; it is not how long tests wait.
 const mcpLimit = time.Minute
 
-// mcp REQUESTS ANSWERS [flag…]: be a host over stdio. Start openspace-mcp with the flags, send it the lines of the file REQUESTS one after
-// the other, and write what it says into the file ANSWERS. After a request the next line is sent when the answer has come. Variables
-// ${NAME} are put in; lines that begin with # mean nothing. A request behind "!" is not waited for, and "await FILE" waits for a file.
+// mcp REQUESTS ANSWERS [flag…]: be a host over stdio. Start openspace-mcp with the flags, send it the lines
+// of the file REQUESTS one after the other, and write what it says into the file ANSWERS. After a request the
+// next line is sent when the answer has come. Variables ${NAME} are put in; lines that begin with # mean
+// nothing. A request behind "!" is not waited for, and "await FILE" waits for a file.
 func mcp(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: mcp REQUESTS ANSWERS [flag...]")
@@ -81,7 +82,8 @@ func mcp(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// answerTo returns all lines up to the answer to a request. Every one of them must be a message of the protocol (MC-01).
+// answerTo returns all lines up to the answer to a request. Every one of them must be a message of the
+// protocol (MC-01).
 func answerTo(ts *testscript.TestScript, id json.RawMessage, lines chan string, said *strings.Builder) string {
 	var all strings.Builder
 	for limit := time.After(mcpLimit); ; {

@@ -125,7 +125,8 @@ func (o *setup) options(env *cli.Env) (h hosts.Options, err error) {
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// self is how a host starts this program: by its path, because hosts with a window have another $PATH than a shell.
+// self is how a host starts this program: by its path, because hosts with a window have another $PATH than a
+// shell.
 func self(env *cli.Env) (string, error) {
 	if path, err := exec.LookPath("openspace-mcp"); err == nil && filepath.IsAbs(path) && sameFile(path) {
 		return path, nil
@@ -137,7 +138,8 @@ func self(env *cli.Env) (string, error) {
 	return env.Abs(path), nil
 }
 
-// sameFile reports whether a path is this program: one that a user put there stays good when a new version is installed.
+// sameFile reports whether a path is this program: one that a user put there stays good when a new version is
+// installed.
 func sameFile(path string) bool {
 	me, err := os.Executable()
 	if err != nil {
@@ -173,7 +175,8 @@ func (o *setup) apply(env *cli.Env, changes []hosts.Change) error {
 	return err
 }
 
-// shown is a change for people. Values that look like secrets are not shown: a host's file may hold keys of others.
+// shown is a change for people. Values that look like secrets are not shown: a host's file may hold keys of
+// others.
 func shown(c hosts.Change) wire.Diff {
 	d := wire.Diff{From: "disk", To: "disk", Path: c.Path, Change: "modified"}
 	switch {

@@ -79,7 +79,8 @@ func (o *options) resolve(env *cli.Env, warn func(string, ...any)) string {
 	return stdio
 }
 
-// variable is an OPENSPACE_MCP_ variable of the process. Not of .env: a project must not open this machine to others.
+// variable is an OPENSPACE_MCP_ variable of the process. Not of .env: a project must not open this machine to
+// others.
 func variable(env *cli.Env, name string) (value string) {
 	for _, kv := range env.Environ {
 		if v, ok := strings.CutPrefix(kv, "OPENSPACE_MCP_"+name+"="); ok {
@@ -99,8 +100,8 @@ func names(lists []string) (res []string) {
 	return res
 }
 
-// log writes lines for people to stderr. A host may never read them: what does not fit into the queue then is lost, and nobody
-// waits (MC-16).
+// log writes lines for people to stderr. A host may never read them: what does not fit into the queue then is
+// lost, and nobody waits (MC-16).
 type log struct{ lines chan logLine }
 
 // logLine is a line, or the end of those that were written before.

@@ -26,7 +26,8 @@ const toolTimeout = 1200
 //go:embed skills
 var skills embed.FS
 
-// Skills returns the skills that are installed, by their paths: delegate-task/SKILL.md and skill-discovery/SKILL.md.
+// Skills returns the skills that are installed, by their paths: delegate-task/SKILL.md and
+// skill-discovery/SKILL.md.
 func Skills() fs.FS {
 	sub, err := fs.Sub(skills, "skills")
 	if err != nil {
@@ -74,7 +75,8 @@ func Install(o Options) ([]Change, error) {
 	return changed(changes), err
 }
 
-// Uninstall plans how to undo Install. A skill that was changed since stays, and so does every other file beside it.
+// Uninstall plans how to undo Install. A skill that was changed since stays, and so does every other file
+// beside it.
 func Uninstall(o Options) ([]Change, error) {
 	config, err := read(o.Place.Config)
 	if err != nil {
@@ -141,7 +143,8 @@ func read(path string) (Change, error) {
 	return Change{Path: real, Before: data}, err
 }
 
-// Apply writes the changes, each file whole or not at all. A file that is not as it was when the changes were planned is not touched.
+// Apply writes the changes, each file whole or not at all. A file that is not as it was when the changes were
+// planned is not touched.
 func Apply(changes []Change) error {
 	for _, c := range changes {
 		now, err := read(c.Path)

@@ -53,8 +53,8 @@ func content(t *testing.T, path string) string {
 
 const entry = `"command": "/opt/openspace/openspace-mcp"`
 
-// Whatever a configuration looks like: the entry comes in, nothing else changes, a second time nothing changes, and taking it out gives
-// the old text.
+// Whatever a configuration looks like: the entry comes in, nothing else changes, a second time nothing
+// changes, and taking it out gives the old text.
 func TestRoundTrip(t *testing.T) {
 	tests := []struct{ name, host, before, after string }{
 		{"no file", "cursor", "", "{\n  \"mcpServers\": {\n    \"openspace\": {\n      " + entry + ",\n      \"args\": []\n    }\n  }\n}\n"},
@@ -190,7 +190,8 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// A skill that the user has changed stays, and installing brings ours back only with the user's knowledge: as a change.
+// A skill that the user has changed stays, and installing brings ours back only with the user's knowledge: as
+// a change.
 func TestChangedSkill(t *testing.T) {
 	o := options(t, "cursor", "")
 	install(t, o)
@@ -202,7 +203,8 @@ func TestChangedSkill(t *testing.T) {
 	}
 }
 
-// Any text that is JSON5, or TOML, stays so and says the same but for the entry; what cannot be changed so is refused.
+// Any text that is JSON5, or TOML, stays so and says the same but for the entry; what cannot be changed so is
+// refused.
 func FuzzJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"a":1}`, "{\n // c\n}", `{a: {b: 'x',},}`, `{"mcpServers":{"openspace":{"command":"x"},"b":[1,{"c":2}]}}`, "{\"mcpServers\":{/* x */}}", `{"mcpServers":{},"mcpServers":{"q":1}}`,
@@ -277,7 +279,8 @@ func beside(t *testing.T, key string, a, b any) {
 
 func same(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
-// What is installed is where the suite looks for it: each host's entry is read back, and its folder of skills is searched.
+// What is installed is where the suite looks for it: each host's entry is read back, and its folder of skills
+// is searched.
 func TestFoundAgain(t *testing.T) {
 	for _, host := range settings.HostNames() {
 		for _, variable := range []string{"", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "NANOBOT_STATE_DIR", "OPENCLAW_STATE_DIR", "OPENCLAW_HOME", "XDG_CONFIG_HOME"} {

@@ -258,8 +258,8 @@ func inside(text []byte, keys []string) (o object, found int, err error) {
 	return o, found, err
 }
 
-// setJSON puts a member into the object at keys, or gives it another value. Objects on the way that are not there are made. Nothing else of the
-// text changes.
+// setJSON puts a member into the object at keys, or gives it another value. Objects on the way that are not
+// there are made. Nothing else of the text changes.
 func setJSON(text []byte, keys []string, name string, value any) ([]byte, error) {
 	if len(bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))) == 0 {
 		text = []byte("{}\n")

@@ -7,10 +7,12 @@ import (
 	"strings"
 )
 
-// A TOML file is changed by tables: the lines from one heading to the next. Codex writes one table for each server.
+// A TOML file is changed by tables: the lines from one heading to the next. Codex writes one table for each
+// server.
 
-// table finds the lines of the table with that heading, and those of the tables below it: from its heading to the next heading that is not below,
-// without the blank lines and comments before that. end is from when there is none.
+// table finds the lines of the table with that heading, and those of the tables below it: from its heading to
+// the next heading that is not below, without the blank lines and comments before that. end is from when
+// there is none.
 func table(text []byte, heading string) (from, end int) {
 	from = -1
 	at := 0

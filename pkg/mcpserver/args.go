@@ -39,9 +39,9 @@ type property struct {
 
 func readSchema(text string) (s schema, err error) { return s, json.Unmarshal([]byte(text), &s) }
 
-// read takes the arguments of a call as hosts send them: null and an empty text stand for what was left out, a number, a switch
-// or a list may come as text (MC-10, MC-11, MC-12), and what is not known is passed over. The error names everything that is
-// wrong, so that a model can put it right at once.
+// read takes the arguments of a call as hosts send them: null and an empty text stand for what was left out,
+// a number, a switch or a list may come as text (MC-10, MC-11, MC-12), and what is not known is passed over.
+// The error names everything that is wrong, so that a model can put it right at once.
 func (s schema) read(tool string, given map[string]any) (args, error) {
 	res, wrong := args{}, []string{}
 	names := make([]string, 0, len(s.Properties))
@@ -155,7 +155,8 @@ func (p property) boolean(v any) (any, error) {
 	return nil, fmt.Errorf("must be true or false, not %s", shown(v))
 }
 
-// list takes a list of texts, one as JSON in a text, and a single text as a list of one. Elements that are null or empty mean nothing.
+// list takes a list of texts, one as JSON in a text, and a single text as a list of one. Elements that are
+// null or empty mean nothing.
 func (p property) list(v any) (any, error) {
 	if text, ok := v.(string); ok {
 		var inner any

@@ -16,8 +16,9 @@ import (
 const schemaSample = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","$defs":{"address":{"type":"object","properties":{
 	"street":{"type":"string"},"city":{"type":"string"}}}},"properties":{"name":{"type":"string"},"address":{"$ref":"#/$defs/address"}},"additionalProperties":false}`
 
-// TestConformance runs scenarios of the protocol's conformance suite that want tools of their own. It needs Node and the suite, whose index.js
-// $OPENSPACE_CONFORMANCE names; scripts/test-hosts sets both up, and runs the scenarios that need no such tools against the real server.
+// TestConformance runs scenarios of the protocol's conformance suite that want tools of their own. It needs
+// Node and the suite, whose index.js $OPENSPACE_CONFORMANCE names; scripts/test-hosts sets both up, and runs
+// the scenarios that need no such tools against the real server.
 func TestConformance(t *testing.T) {
 	suite := os.Getenv("OPENSPACE_CONFORMANCE")
 	if suite == "" {

@@ -1,10 +1,11 @@
 // Package mcpserver offers the suite to agents over the Model Context Protocol.
 //
-// It owns the tools that hosts see (names, arguments, schemas, results), the transports (stdio, streamable HTTP, SSE), and
-// the life of a call: its progress, its end when the host cancels it or goes away, and its limits. It holds no search, no
-// model and no store: every tool runs another command of the suite through package pipe and hands on what that says. It
-// is the only package that imports the MCP library, which knows the protocol's messages; lines, ids, sessions and streams are
-// ours, because the library reads without a bound, rounds large ids and sends the notifications of one call to another.
+// It owns the tools that hosts see (names, arguments, schemas, results), the transports (stdio, streamable
+// HTTP, SSE), and the life of a call: its progress, its end when the host cancels it or goes away, and its
+// limits. It holds no search, no model and no store: every tool runs another command of the suite through
+// package pipe and hands on what that says. It is the only package that imports the server of the MCP
+// library, which knows the protocol's messages; lines, ids, sessions and streams are ours, because the
+// library reads without a bound, rounds large ids and sends the notifications of one call to another.
 //
 // What it guarantees:
 //

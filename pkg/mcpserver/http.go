@@ -33,7 +33,8 @@ type HTTPOptions struct {
 	Origins  []string // web pages that may call it, such as https://app.example; those of this machine may
 }
 
-// HTTP is a server's end of HTTP: /mcp (streamable HTTP), /sse and /messages/ (the older HTTP with SSE) and /healthz.
+// HTTP is a server's end of HTTP: /mcp (streamable HTTP), /sse and /messages/ (the older HTTP with SSE) and
+// /healthz.
 type HTTP struct {
 	s      *Server
 	o      HTTPOptions
@@ -123,8 +124,9 @@ func (h *HTTP) stopping() bool {
 	}
 }
 
-// knownHost reports whether a request was meant for this server. A web page can make a browser call an address that its own name
-// stands for; then that name is in the request. An address that is no name cannot be made to stand for another.
+// knownHost reports whether a request was meant for this server. A web page can make a browser call an
+// address that its own name stands for; then that name is in the request. An address that is no name cannot
+// be made to stand for another.
 func (h *HTTP) knownHost(host string) bool {
 	name := host
 	if n, _, err := net.SplitHostPort(host); err == nil {
@@ -137,7 +139,8 @@ func (h *HTTP) knownHost(host string) bool {
 	return name == "localhost" || slices.ContainsFunc(h.o.Hosts, func(s string) bool { return strings.EqualFold(s, name) })
 }
 
-// knownOrigin reports whether the page that a request comes from may send it. A request that comes from no page has no origin.
+// knownOrigin reports whether the page that a request comes from may send it. A request that comes from no
+// page has no origin.
 func (h *HTTP) knownOrigin(origins []string) bool {
 	for _, origin := range origins {
 		u, err := url.Parse(origin)
@@ -179,7 +182,8 @@ func (h *HTTP) open(out chan []byte) *httpSession {
 	return ses
 }
 
-// makeRoom ends the session that has not been used for longest, of those that nobody uses now: many clients never end theirs.
+// makeRoom ends the session that has not been used for longest, of those that nobody uses now: many clients
+// never end theirs.
 func (h *HTTP) makeRoom() bool {
 	var oldest *httpSession
 	for _, ses := range h.sessions {

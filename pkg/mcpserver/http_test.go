@@ -378,7 +378,8 @@ func TestModernHTTP(t *testing.T) {
 	}
 }
 
-// A client that sends its message byte by byte is not waited for without end, and one that sends none at all neither.
+// A client that sends its message byte by byte is not waited for without end, and one that sends none at all
+// neither.
 func TestSlowClient(t *testing.T) {
 	w := listen(t, serverFor(t), mcpserver.HTTPOptions{Loopback: true})
 	conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))

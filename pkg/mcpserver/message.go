@@ -34,8 +34,8 @@ type fault struct {
 	text string
 }
 
-// The members that the protocol knows. Go's decoder also takes names that differ in upper and lower case; such a second name
-// must not change what a message means (MC-19), so it is taken out.
+// The members that the protocol knows. Go's decoder also takes names that differ in upper and lower case;
+// such a second name must not change what a message means (MC-19), so it is taken out.
 var (
 	envelopeNames = []string{"jsonrpc", "id", "method", "params", "result", "error"}
 	paramNames    = []string{
@@ -117,7 +117,8 @@ func (m *message) readParams(data json.RawMessage) *fault {
 	return nil
 }
 
-// readArguments takes arguments that are missing or null as none, and those that a host sends as JSON in a string.
+// readArguments takes arguments that are missing or null as none, and those that a host sends as JSON in a
+// string.
 func (m *message) readArguments() *fault {
 	args := m.params["arguments"]
 	var text string
@@ -150,15 +151,16 @@ func (m *message) meta(name string) json.RawMessage {
 	return nil
 }
 
-// modern reports whether the message says of itself which version of the protocol it is written in, as hosts do since the
-// version without a handshake.
+// modern reports whether the message says of itself which version of the protocol it is written in, as hosts
+// do since the version without a handshake.
 func (m *message) modern() bool {
 	var version string
 	json.Unmarshal(m.meta(mcp.MetaKeyProtocolVersion), &version)
 	return mcp.IsModernProtocol(version)
 }
 
-// forLibrary writes a request anew, with another id: the library would round a large one, and hosts may use the same.
+// forLibrary writes a request anew, with another id: the library would round a large one, and hosts may use
+// the same.
 func (m *message) forLibrary(id json.RawMessage) json.RawMessage {
 	out := map[string]json.RawMessage{"jsonrpc": json.RawMessage(`"2.0"`), "method": encode(m.method), "id": id}
 	if m.params != nil {

@@ -40,7 +40,8 @@ func TestMC03CancelUnknown(t *testing.T) {
 	h.want(`{"jsonrpc":"2.0","id":0,"result":{}}`)
 }
 
-// MC-04 and TO-04: ping, tools/list and a search are answered at once, before the handshake and during a long call.
+// MC-04 and TO-04: ping, tools/list and a search are answered at once, before the handshake and during a long
+// call.
 func TestMC04Ping(t *testing.T) {
 	h := connect(t, serverFor(t))
 	h.send(`{"jsonrpc":"2.0","id":"p","method":"ping"}`)
@@ -61,7 +62,8 @@ func TestMC04Ping(t *testing.T) {
 	}
 }
 
-// MC-05 and MC-06: a version that is spoken is taken, any other is answered by the newest that the handshake can agree on.
+// MC-05 and MC-06: a version that is spoken is taken, any other is answered by the newest that the handshake
+// can agree on.
 func TestMC05Versions(t *testing.T) {
 	tests := []struct{ name, params, want string }{
 		{"first", `{"protocolVersion":"2024-11-05"}`, "2024-11-05"},

@@ -55,8 +55,8 @@ func (r *runner) relay(name, line string) {
 	}
 }
 
-// once runs a command for one input: it sends the record, if there is one, hands each record that comes back to each, and returns
-// the error that the command has about the input or about its run.
+// once runs a command for one input: it sends the record, if there is one, hands each record that comes back
+// to each, and returns the error that the command has about the input or about its run.
 func (r *runner) once(ctx context.Context, name string, args []string, input any, each func(pipe.Record)) error {
 	c, done, err := r.start(ctx, name, args...)
 	if err != nil {
@@ -93,7 +93,8 @@ func (r *runner) once(ctx context.Context, name string, args []string, input any
 	return nil
 }
 
-// abs returns a path of a host: absolute as it should be, below the user's home, or seen from the server's working directory.
+// abs returns a path of a host: absolute as it should be, below the user's home, or seen from the server's
+// working directory.
 func (r *runner) abs(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/' || rest[0] == os.PathSeparator) {
 		if home := r.getenv("HOME"); filepath.IsAbs(home) {

@@ -14,8 +14,8 @@ import (
 // searchTime bounds one search with its imports. The command has limits of its own for each request.
 const searchTime = 3 * time.Minute
 
-// searchers keeps processes that search. They are started when they are first needed, stay, and answer one question at a
-// time, so that a slow registry holds up nobody who asks for what is on this machine.
+// searchers keeps processes that search. They are started when they are first needed, stay, and answer one
+// question at a time, so that a slow registry holds up nobody who asks for what is on this machine.
 type searchers struct {
 	runs  *runner
 	pools map[string]*pool
@@ -141,7 +141,8 @@ type searcher struct {
 	dead  bool
 }
 
-// ask puts one question. When ctx ends first the process is ended with it: what it imports is not wanted any more.
+// ask puts one question. When ctx ends first the process is ended with it: what it imports is not wanted any
+// more.
 func (s *searcher) ask(ctx context.Context, q wire.Query) (f found, err error) {
 	s.n++
 	q.ID, q.Done = strconv.Itoa(s.n), true

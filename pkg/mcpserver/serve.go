@@ -56,8 +56,8 @@ func (p part) slow() bool {
 
 func (p part) initializes() bool { return p.fault == nil && p.method == string(mcp.MethodInitialize) }
 
-// serve does what a host asks for and returns the answer, or nil when there is none. Notifications about what is under way go to
-// emit.
+// serve does what a host asks for and returns the answer, or nil when there is none. Notifications about what
+// is under way go to emit.
 func (s *Server) serve(ctx context.Context, ses *session, in incoming, emit func([]byte)) []byte {
 	answers := make([][]byte, len(in.parts))
 	var wait sync.WaitGroup

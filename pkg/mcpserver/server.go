@@ -32,7 +32,8 @@ type Options struct {
 	Tools   []string // names of the tools that are offered; empty: DefaultTools
 	Tasks   int      // tasks at once; 0: 16
 
-	// Beat is how often a host that wants to hear of progress hears something; 0: 4 s, as some give up after a silence of 10 s.
+	// Beat is how often a host that wants to hear of progress hears something; 0: 4 s, as some give up after
+	// a silence of 10 s.
 	Beat time.Duration
 
 	// Find returns the path of a command of the suite.
@@ -128,8 +129,8 @@ func (s *Server) Close() error {
 	}
 }
 
-// answer runs one request and returns what goes back to the host, or nil when nothing may. Notifications about the request go
-// to emit while it runs.
+// answer runs one request and returns what goes back to the host, or nil when nothing may. Notifications
+// about the request go to emit while it runs.
 func (s *Server) answer(ctx context.Context, ses *session, m message, emit func([]byte)) (line []byte) {
 	c := &call{session: ses, token: m.meta("progressToken"), emit: emit}
 	defer func() {

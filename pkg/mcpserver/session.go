@@ -10,8 +10,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// session is one host: what it has said of itself, and the requests that are under way. It is what the library calls a session,
-// too; notifications about a call do not go through it, so they cannot reach another call.
+// session is one host: what it has said of itself, and the requests that are under way. It is what the
+// library calls a session, too; notifications about a call do not go through it, so they cannot reach another
+// call.
 type session struct {
 	id    string
 	queue chan mcp.JSONRPCNotification
@@ -94,8 +95,8 @@ func (s *session) busy() int {
 	return s.n
 }
 
-// notified takes a notification of the host. Only one that cancels a request means something to us; a request that is not known,
-// or has been answered, is none of our business.
+// notified takes a notification of the host. Only one that cancels a request means something to us; a request
+// that is not known, or has been answered, is none of our business.
 func (s *session) notified(m message) {
 	if m.method != string(mcp.MethodNotificationCancelled) {
 		return
@@ -144,8 +145,8 @@ func callOf(ctx context.Context) *call {
 	return c
 }
 
-// progress tells the host how far the call is, if it wants to know. The number rises by one each time: how much there is to do
-// is not known before.
+// progress tells the host how far the call is, if it wants to know. The number rises by one each time: how
+// much there is to do is not known before.
 func (c *call) progress(message string) {
 	if c.token == nil {
 		return
@@ -180,7 +181,8 @@ func (c *call) log(level mcp.LoggingLevel, logger, text string) {
 	})
 }
 
-// beats tells the host every now and then that the call is still worked on, until the function that it returns is called.
+// beats tells the host every now and then that the call is still worked on, until the function that it
+// returns is called.
 func (c *call) beats(every time.Duration, message string) (stop func()) {
 	if c.token == nil {
 		return func() {}

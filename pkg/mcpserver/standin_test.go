@@ -17,8 +17,8 @@ import (
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
-// The commands that the server runs are, in these tests, this program under their names: real processes that speak the
-// records of the suite. The suite's own test (package cmd) runs the server with the real commands.
+// The commands that the server runs are, in these tests, this program under their names: real processes that
+// speak the records of the suite. The suite's own test (package cmd) runs the server with the real commands.
 var standIns = map[string]func(in *bufio.Scanner, out *json.Encoder) int{
 	"openspace-search": searchStandIn, "openspace-execute": executeStandIn, "openspace-fix-skill": fixStandIn, "openspace-upload-skill": uploadStandIn,
 	"openspace-skills": skillsStandIn,
@@ -53,8 +53,8 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// searchStandIn answers queries: "none" finds nothing, "fail" is an error, "die" ends it, "slow" takes a while, "pid" tells who
-// answers, anything else is found by its own name.
+// searchStandIn answers queries: "none" finds nothing, "fail" is an error, "die" ends it, "slow" takes a
+// while, "pid" tells who answers, anything else is found by its own name.
 func searchStandIn(in *bufio.Scanner, out *json.Encoder) int {
 	args := strings.Join(os.Args[1:], " ")
 	for in.Scan() {
@@ -94,8 +94,9 @@ func searchStandIn(in *bufio.Scanner, out *json.Encoder) int {
 	return 0
 }
 
-// executeStandIn does tasks: "hang" starts a process of its own and waits for the end, "chatty" writes a lot to stderr,
-// "steps N" takes N steps of 20 ms, "crash" dies, "fail" ends in an error, "evolve" makes a skill, "echo" tells its record.
+// executeStandIn does tasks: "hang" starts a process of its own and waits for the end, "chatty" writes a lot
+// to stderr, "steps N" takes N steps of 20 ms, "crash" dies, "fail" ends in an error, "evolve" makes a skill,
+// "echo" tells its record.
 func executeStandIn(in *bufio.Scanner, out *json.Encoder) int {
 	if !in.Scan() {
 		return 5
@@ -145,7 +146,8 @@ func executeStandIn(in *bufio.Scanner, out *json.Encoder) int {
 	return 0
 }
 
-// hang starts a process, writes both ids into the file of that name, and waits for SIGTERM. Then it ends with the result.
+// hang starts a process, writes both ids into the file of that name, and waits for SIGTERM. Then it ends with
+// the result.
 func hang(res *wire.Result, file ...string) int {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGTERM)

@@ -20,9 +20,9 @@ const (
 	maxPending = 512
 )
 
-// ServeStdio talks to one host over a pair of pipes, one message a line, until in ends, ctx does, or out cannot be written to. Then
-// it ends what is still under way. Each Write to out is one whole line. The error is that of reading or writing; the
-// end of in is none.
+// ServeStdio talks to one host over a pair of pipes, one message a line, until in ends, ctx does, or out
+// cannot be written to. Then it ends what is still under way. Each Write to out is one whole line. The error
+// is that of reading or writing; the end of in is none.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -55,7 +55,8 @@ type pipes struct {
 	err error // of a write
 }
 
-// read takes messages until there are no more. A line that is too long, or no message at all, is answered and left behind.
+// read takes messages until there are no more. A line that is too long, or no message at all, is answered and
+// left behind.
 func (c *pipes) read(ctx context.Context, in io.Reader) error {
 	lines := jsonl.NewReader(in)
 	for {
@@ -74,7 +75,8 @@ func (c *pipes) read(ctx context.Context, in io.Reader) error {
 	}
 }
 
-// take does what one line asks for. Quick answers come in the order of their questions; a call of a tool does not hold up others.
+// take does what one line asks for. Quick answers come in the order of their questions; a call of a tool does
+// not hold up others.
 func (c *pipes) take(ctx context.Context, data []byte) {
 	in := receive(data)
 	do := func() {

@@ -86,8 +86,8 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// modern takes a message of the version of the protocol that has no sessions: what a session would know stands in each message,
-// and again in the headers, where both must be the same.
+// modern takes a message of the version of the protocol that has no sessions: what a session would know
+// stands in each message, and again in the headers, where both must be the same.
 func (h *HTTP) modern(w http.ResponseWriter, r *http.Request, in incoming) {
 	m := in.parts[0].message
 	bad := func(text string) {
@@ -115,8 +115,9 @@ func (h *HTTP) modern(w http.ResponseWriter, r *http.Request, in incoming) {
 	h.respond(w, r, ses, in)
 }
 
-// respond does what a message asks for and answers: by one document, or by a stream once there is something to say before the
-// answer, or when it takes long. When the client goes away, or the session ends, what is under way ends.
+// respond does what a message asks for and answers: by one document, or by a stream once there is something
+// to say before the answer, or when it takes long. When the client goes away, or the session ends, what is
+// under way ends.
 func (h *HTTP) respond(w http.ResponseWriter, r *http.Request, ses *httpSession, in incoming) {
 	if !in.some(part.wantsAnswer) {
 		h.s.serve(ses.ctx, ses.session, in, func([]byte) {})
@@ -164,7 +165,8 @@ func modernStatus(line []byte) int {
 	return http.StatusOK
 }
 
-// keepOpen makes a stream of an answer that takes long, and shows now and then that it lives, until stop is called.
+// keepOpen makes a stream of an answer that takes long, and shows now and then that it lives, until stop is
+// called.
 func keepOpen(out *stream, broken context.CancelFunc) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -187,7 +189,8 @@ func keepOpen(out *stream, broken context.CancelFunc) (stop func()) {
 	return func() { close(done); <-ended }
 }
 
-// get is the stream for messages that belong to no request. This server has none to send; hosts open it nevertheless.
+// get is the stream for messages that belong to no request. This server has none to send; hosts open it
+// nevertheless.
 func (h *HTTP) get(w http.ResponseWriter, r *http.Request) {
 	if !accepts(r, "text/event-stream") {
 		refuse(w, http.StatusNotAcceptable, mcp.INVALID_REQUEST, "the client must accept text/event-stream")

@@ -192,8 +192,8 @@ func (r *taskRun) outcome() (any, error) {
 	return r.result, nil
 }
 
-// follow waits for the end of a task and tells the host of its progress meanwhile. A host that takes the call back, or goes away,
-// ends the task.
+// follow waits for the end of a task and tells the host of its progress meanwhile. A host that takes the call
+// back, or goes away, ends the task.
 func (t *tasks) follow(ctx context.Context, r *taskRun) (any, error) {
 	c := callOf(ctx)
 	tick := time.NewTicker(t.runs.s.o.Beat)

@@ -58,7 +58,8 @@ type progress struct {
 	}
 }
 
-// TO-01: a host that gave a token hears of progress under it, rising, with the answer among it, and nothing after the result.
+// TO-01: a host that gave a token hears of progress under it, rising, with the answer among it, and nothing
+// after the result.
 func TestTO01Progress(t *testing.T) {
 	h := connect(t, serverFor(t, func(o *mcpserver.Options) { o.Beat = 50 * time.Millisecond }))
 	for _, token := range []string{`"t1"`, `0`, `9007199254740993`} {

@@ -28,7 +28,8 @@ type hints struct {
 	readOnly, destructive, idempotent, openWorld bool
 }
 
-// catalogue returns all tools. Tasks in the background are part of execute_task only when their results can be fetched.
+// catalogue returns all tools. Tasks in the background are part of execute_task only when their results can
+// be fetched.
 func (s *Server) catalogue(background bool) map[string]tool {
 	res := map[string]tool{}
 	for _, t := range []tool{
@@ -91,8 +92,8 @@ func (s *Server) handler(t tool) server.ToolHandlerFunc {
 	}
 }
 
-// success is the result of a tool that did what it should: the same as text and as an object. A result that tells of a failure by
-// itself, such as that of a task, is marked as one.
+// success is the result of a tool that did what it should: the same as text and as an object. A result that
+// tells of a failure by itself, such as that of a task, is marked as one.
 func success(v any) *mcp.CallToolResult {
 	var text bytes.Buffer
 	if err := json.Indent(&text, encode(v), "", "  "); err != nil {

@@ -1,10 +1,10 @@
-// Command bench-mcp measures openspace-mcp over stdio: the time from the start of the process to the answer of tools/list, and what
-// search_skills takes more than the search itself.
+// Command bench-mcp measures openspace-mcp over stdio: the time from the start of the process to the answer
+// of tools/list, and what search_skills takes more than the search itself.
 //
 //	bench-mcp --bin DIR [--runs 100] [--searches 1000]
 //
-// The commands are taken from DIR, the skills from $OPENSPACE_HOST_SKILL_DIRS. It writes one line a measurement: the median, and the
-// slowest of a hundred.
+// The commands are taken from DIR, the skills from $OPENSPACE_HOST_SKILL_DIRS. It writes one line a
+// measurement: the median, and the slowest of a hundred.
 package main
 
 import (
