@@ -143,7 +143,7 @@ func (w *work) run(ctx context.Context) error {
 	if w.req.Trigger == "" {
 		w.req.Trigger = Manual
 	}
-	if w.req.Direction = line(w.req.Direction, 4000); w.req.Direction == "" {
+	if w.req.Direction = line(w.e.o.Mask(w.req.Direction), 4000); w.req.Direction == "" {
 		return wire.Errorf(wire.Usage, "nothing says what is to be changed").WithHint("say it with --direction")
 	}
 	switch w.req.Kind {

@@ -28,7 +28,7 @@ func editFile(e *Env) Tool {
 	return &builtin[editArgs]{env: e, spec: Spec{
 		Name:        "edit_file",
 		Aliases:     []string{"edit", "str_replace", "replace", "multi_edit"},
-		Description: "Replace text in a file. old_text must be found exactly once, unless replace_all is set.",
+		Description: "Replace text that a file has exactly once, or more often with replace_all.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{` +
 			`"path":{"type":"string"},` + edit + `,"edits":{"type":"array","items":{"type":"object","properties":{` + edit + `},` +
 			`"required":["old_text","new_text"],"additionalProperties":false},"description":"several, made in order, all or none"}},` +

@@ -28,10 +28,10 @@ func readFile(e *Env) Tool {
 	return &builtin[readArgs]{env: e, spec: Spec{
 		Name:        "read_file",
 		Aliases:     []string{"read", "view_file", "cat"},
-		Description: "Read a file, or list a folder. Long text comes in parts; the last line then says how to go on.",
+		Description: "Read a file, or list a folder. What is long comes in parts; its last line says how to go on.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{` +
 			`"path":{"type":"string"},` +
-			`"start":{"type":"integer","description":"first line; -9: 9 before the end"},` +
+			`"start":{"type":"integer","description":"first line"},` +
 			`"lines":{"type":"integer","minimum":1},` +
 			`"numbers":{"type":"boolean","description":"put the line number before each line"}},` +
 			`"required":["path"],"additionalProperties":false}`),

@@ -23,7 +23,7 @@ func writeFile(e *Env) Tool {
 	return &builtin[writeArgs]{env: e, spec: Spec{
 		Name:        "write_file",
 		Aliases:     []string{"write", "create_file"},
-		Description: "Create a file, or replace all of it; folders are made.",
+		Description: "Write a whole file; folders are made.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{` +
 			`"path":{"type":"string"},"content":{"type":"string"}},` +
 			`"required":["path","content"],"additionalProperties":false}`),

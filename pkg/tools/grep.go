@@ -33,10 +33,9 @@ type searchArgs struct {
 // searchFiles finds lines in files, or files by their names.
 func searchFiles(e *Env) Tool {
 	return &builtin[searchArgs]{env: e, spec: Spec{
-		Name:    "search_files",
-		Aliases: []string{"grep", "search", "glob", "find_files", "grep_search"},
-		Description: "Find lines in files by a regular expression (RE2), or, without pattern, files by a glob such as src/**/*.ts. What .gitignore " +
-			"names is left out.",
+		Name:        "search_files",
+		Aliases:     []string{"grep", "search", "glob", "find_files", "grep_search"},
+		Description: "Find lines by a regular expression (RE2) or, without pattern, files by a glob such as src/**/*.ts, without what .gitignore names.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{` +
 			`"pattern":{"type":"string"},"path":{"type":"string"},"glob":{"type":"string"},` +
 			`"literal":{"type":"boolean","description":"pattern is plain text"},` +
@@ -44,7 +43,7 @@ func searchFiles(e *Env) Tool {
 			`"context":{"type":"integer","minimum":0,"maximum":10},` +
 			`"limit":{"type":"integer","minimum":1,"maximum":1000,"description":"matches to show (100)"}},` +
 			`"additionalProperties":false}`),
-		Backend: "shell", ReadOnly: true, Quiet: []string{"literal", "ignore_case", "limit"},
+		Backend: "shell", ReadOnly: true, Quiet: []string{"context", "literal", "ignore_case", "limit"},
 	}, synonyms: map[string]string{"query": "pattern", "regex": "pattern", "dir": "path", "directory": "path", "include": "glob"},
 		run: e.searchFiles}
 }

@@ -208,7 +208,7 @@ func (j *job) wait(ctx context.Context, most time.Duration) {
 
 // look returns what a job wrote since the last look, and how it is.
 func (e *Env) look(j *job) Result {
-	room := e.Limits.Output
+	room := e.Limits.Shell
 	stderr := j.stderr.newText(room / 3)
 	stdout := j.stdout.newText(room - len(stderr))
 	r := Result{Shell: &ShellResult{Command: j.command, Dir: e.Workspace, Stdout: stdout, Stderr: stderr, Job: j.handle()}, FullPath: j.stdout.fullPath()}

@@ -40,12 +40,12 @@ func runShell(e *Env) Tool {
 	return &builtin[shellArgs]{env: e, spec: Spec{
 		Name:    "run_shell",
 		Aliases: []string{"bash", "shell", "run_command", "execute_command", "terminal"},
-		Description: "Run a bash script in the workspace. Each call is a new shell without input. Only the workspace and /tmp can be written; " +
-			"the home is closed.",
+		Description: "Run a bash script in the workspace, each time in a new shell without input. Only the workspace and /tmp can be written, the home " +
+			"is closed.",
 		Parameters: json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{`+
 			`"command":{"type":"string","minLength":1},`+
 			`"timeout":{"type":"number","exclusiveMinimum":0,"description":"seconds (%.0f, up to %.0f)"},`+
-			`"background":{"type":"boolean","description":"return at once"},`+
+			`"background":{"type":"boolean"},`+
 			`"raw":{"type":"boolean","description":"keep colour codes and progress bars"}},`+
 			`"required":["command"],"additionalProperties":false}`, limits.Time.Seconds(), limits.MaxTime.Seconds())),
 		Backend: "shell", Quiet: []string{"raw"},
@@ -180,7 +180,7 @@ func (e *Env) launch(j *job, s *shellState, argv []string, raw bool) error {
 
 // collector returns what takes one output of a job.
 func (e *Env) collector(j *job, name string, raw bool) *collector {
-	c := &collector{mask: e.Mask, raw: raw, half: e.Limits.Output / 2}
+	c := &collector{mask: e.Mask, raw: raw, half: e.Limits.Shell / 2}
 	if e.OutputDir != "" {
 		c.path = filepath.Join(e.OutputDir, fmt.Sprintf("command-%d-%s.txt", j.id, name))
 	}
@@ -224,7 +224,7 @@ func (e *Env) await(ctx context.Context, j *job, args shellArgs) Result {
 
 // outcome is the result of a command: what it wrote, how it ended, and what of it goes on.
 func (e *Env) outcome(j *job, args shellArgs) Result {
-	room := e.Limits.Output
+	room := e.Limits.Shell
 	stderr, leftErr := j.stderr.text(room / 3)
 	stdout, leftOut := j.stdout.text(room - len(stderr))
 	r := Result{LeftOut: leftOut + leftErr, FullPath: j.stdout.fullPath()}
