@@ -18,7 +18,7 @@ A folder that holds what looks like a secret is refused. What is there already w
 	"type": "object",
 	"properties": {
 		"skill_dir": {"type": "string", "description": "folder with the SKILL.md, absolute"},
-		"visibility": {"type": "string", "enum": ["public", "private"], "default": "public", "description": "who can see it: everybody, or only you"},
+		"visibility": {"type": "string", "enum": ["public", "private"], "default": "private", "description": "who can see it: everybody, or only you; nothing is public unless that is said"},
 		"origin": {"type": "string", "enum": ["imported", "captured", "derived", "fixed"], "description": "how it came to be; left out: as saved with it"},
 		"parent_skill_ids": {"type": "array", "items": {"type": "string"}, "description": "ids of the skills that it was made from; left out: as saved"},
 		"tags": {"type": "array", "items": {"type": "string"}, "description": "what it is about; left out: as saved"},

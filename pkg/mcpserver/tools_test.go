@@ -241,7 +241,7 @@ func TestUploadSkill(t *testing.T) {
 	h := connect(t, serverFor(t))
 	got := h.call("upload_skill", `{"skill_dir":"~/a","tags":["x","y"],"parent_skill_ids":[],"origin":"fixed","change_summary":"-v --force"}`)
 	message, _ := got.Result.Object["message"].(string)
-	for _, want := range []string{"--jsonl --visibility=public", "--origin=fixed", "--change-summary=-v --force", "--tags=x,y", "--parent-ids= ", " -- /home/ada/a"} {
+	for _, want := range []string{"--jsonl --visibility=private", "--origin=fixed", "--change-summary=-v --force", "--tags=x,y", "--parent-ids= ", " -- /home/ada/a"} {
 		if !strings.Contains(message+" ", want) {
 			t.Errorf("got %q, want %q", message, want)
 		}
