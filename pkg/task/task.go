@@ -219,7 +219,7 @@ func (r *run) work(ctx context.Context) {
 	r.answer()
 	r.outcome()
 	r.register(context.WithoutCancel(whole))
-	if !r.learn(whole) {
+	if !r.learn(ctx) {
 		r.count(context.WithoutCancel(whole))
 	}
 }
