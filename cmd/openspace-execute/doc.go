@@ -42,7 +42,7 @@ the model chooses there is fetched by openspace-download-skill. Without these co
 
 After the answer the run is looked at once more: which skills helped, what is worth keeping. Skills are repaired, derived or captured by that, after checks, as versions that can be rolled
 back; the result tells of them in evolved_skills. docs/evolution.md has the rules. --learn detach does it in a process of its own after the result, --learn off not at
-all; --evolution propose lets changes wait for openspace-skills approve, --evolution off only counts. A pinned skill (openspace-skills pin) stays as it is. Runs without a recording,
+all. In folders under version control changes wait for openspace-skills approve; --evolution propose lets all of them wait, auto none, off only counts. A pinned skill (openspace-skills pin) stays as it is. Runs without a recording,
 with --record or with --replay teach nothing. --learn-from learns from a recording, such as that of a run with --learn off.
 
 # Limits

@@ -181,7 +181,7 @@ func (r *run) finish(calls []Execution, text string) *tools.Finish {
 }
 
 func (r *run) finished(f tools.Finish) {
-	r.lastText = strings.TrimSpace(sentinel.ReplaceAllString(f.Answer, ""))
+	r.lastText = strings.TrimSpace(sentinel().ReplaceAllString(f.Answer, ""))
 	r.end(Finished, nil)
 	if !f.Done {
 		r.blocked()

@@ -150,7 +150,7 @@ func (r *run) failed(ctx context.Context, err error) {
 func (r *run) take(ctx context.Context, reply llm.Reply, plan plan) {
 	m := reply.Message
 	m.Role = llm.Assistant
-	said := sentinel.ReplaceAllString(m.Content, "")
+	said := sentinel().ReplaceAllString(m.Content, "")
 	if !blank(said) {
 		r.lastText = said
 	}
@@ -174,7 +174,7 @@ func (r *run) take(ctx context.Context, reply llm.Reply, plan plan) {
 }
 
 // sentinel is the line that older prompts and skills made models end their answer with.
-var sentinel = regexp.MustCompile(`(?:^|\n)[ \t]*<COMPLETE>\s*$`)
+var sentinel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|\n)[ \t]*<COMPLETE>\s*$`) })
 
 const (
 	maxEmpty = 3
@@ -232,14 +232,14 @@ func (r *run) end(stop Stop, err error) {
 	if stop == EmptyReplies {
 		r.out.Err = fmt.Errorf("model %s replied with nothing %d times in a row", r.o.Model.Name(), maxEmpty)
 	}
-	if mark := blockedMark.FindString(r.out.Response); stop == Answered && mark != "" {
+	if mark := blockedMark().FindString(r.out.Response); stop == Answered && mark != "" {
 		r.out.Response = strings.TrimSpace(strings.TrimPrefix(r.out.Response, mark))
 		r.blocked()
 	}
 }
 
 // blockedMark begins an answer that says that the task cannot be done, as the rules ask for.
-var blockedMark = regexp.MustCompile(`^[*_]*BLOCKED[*_]*:[*_]*`)
+var blockedMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[*_]*BLOCKED[*_]*:[*_]*`) })
 
 // blocked takes into the outcome that the model says that the task cannot be done.
 func (r *run) blocked() {

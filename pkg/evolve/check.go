@@ -29,6 +29,7 @@ func (w *work) check(ctx context.Context, j job, next store.Content, dir string)
 	}
 	var problems []string
 	add := func(found ...string) { problems = append(problems, found...) }
+	add(w.again(next)...)
 	add(w.sizes(next)...)
 	add(w.rights(next)...)
 	add(w.ownTests(next)...)

@@ -31,7 +31,7 @@ type shellState struct {
 	dir     string // private: home and temporary files of commands
 	shell   string // bash, or sh where there is none
 	environ []string
-	read    []string // folders that commands may read besides those that they may write
+	read    []string        // folders that commands may read besides those that they may write
 	life    context.Context // of background jobs
 	end     context.CancelFunc
 	closed  bool
