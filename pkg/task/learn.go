@@ -37,6 +37,9 @@ func (r *run) learn(ctx context.Context) (later bool) {
 	for _, s := range learnt.Skills {
 		phase.Skills = append(phase.Skills, s.SkillID)
 	}
+	for _, w := range learnt.Waiting {
+		r.warn(w)
+	}
 	r.evolved, r.phases = learnt.Skills, append(r.phases, phase)
 	return false
 }

@@ -76,9 +76,10 @@ type Learning struct {
 
 // Learnt is what came of it.
 type Learnt struct {
-	Skills []wire.Skill
-	Usage  llm.Usage
-	Later  bool // another process will learn from the recording, and count
+	Skills  []wire.Skill
+	Waiting []string // changes that wait for somebody's yes, for whoever reads the result
+	Usage   llm.Usage
+	Later   bool // another process will learn from the recording, and count
 }
 
 // The statuses of a task.
