@@ -31,7 +31,7 @@ func fetchURL(e *Env) Tool {
 	return &builtin[fetchArgs]{env: e, spec: Spec{
 		Name:        "fetch_url",
 		Aliases:     []string{"fetch", "web_fetch", "read_url", "http_get"},
-		Description: "Get a web page as markdown, other text as it is. Long ones come in parts.",
+		Description: "Get a web page as markdown, long ones in parts.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{` +
 			`"url":{"type":"string","minLength":1},"start":{"type":"integer","minimum":0},` +
 			`"raw":{"type":"boolean","description":"HTML as it is"}},` +

@@ -31,7 +31,7 @@ func readFile(e *Env) Tool {
 		Description: "Read a file, or list a folder. What is long comes in parts; its last line says how to go on.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{` +
 			`"path":{"type":"string"},` +
-			`"start":{"type":"integer","description":"first line"},` +
+			`"start":{"type":"integer"},` +
 			`"lines":{"type":"integer","minimum":1},` +
 			`"numbers":{"type":"boolean","description":"put the line number before each line"}},` +
 			`"required":["path"],"additionalProperties":false}`),

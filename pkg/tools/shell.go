@@ -44,10 +44,10 @@ func runShell(e *Env) Tool {
 			"is closed.",
 		Parameters: json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{`+
 			`"command":{"type":"string","minLength":1},`+
-			`"timeout":{"type":"number","exclusiveMinimum":0,"description":"seconds (%.0f, up to %.0f)"},`+
+			`"timeout":{"type":"number","exclusiveMinimum":0,"description":"seconds (%.0f)"},`+
 			`"background":{"type":"boolean"},`+
 			`"raw":{"type":"boolean","description":"keep colour codes and progress bars"}},`+
-			`"required":["command"],"additionalProperties":false}`, limits.Time.Seconds(), limits.MaxTime.Seconds())),
+			`"required":["command"],"additionalProperties":false}`, limits.Time.Seconds())),
 		Backend: "shell", Quiet: []string{"raw"},
 	}, synonyms: map[string]string{"cmd": "command", "script": "command", "code": "command", "timeout_seconds": "timeout"}, run: e.runShell}
 }
@@ -263,7 +263,7 @@ func (e *Env) ending(j *job, r *Result) string {
 	text := fmt.Sprintf("[exit %d%s]", exit.Code, signalName(exit.Code))
 	switch {
 	case j.late > 0:
-		r.Error, r.Code = fmt.Sprintf("timed out after %s; the command and all that it started were ended", j.late), TimedOut
+		r.Error, r.Code = fmt.Sprintf("timed out after %s; the command and all that it started were ended%s", j.late, e.longer(j.late)), TimedOut
 	case j.tooMuch.Load():
 		r.Error, r.Code = fmt.Sprintf("ended because it wrote more than %d MiB", maxKept>>20), Exited
 	case exit.Limit != "":
@@ -280,6 +280,14 @@ func (e *Env) ending(j *job, r *Result) string {
 		text += fmt.Sprintf("\n[processes that it started go on as %s%s]", j.handle(), howToSee(j.handle()))
 	}
 	return text + e.hint(exit.Code, r.Shell)
+}
+
+// longer says how long a command may be given, to a model that gave less.
+func (e *Env) longer(limit time.Duration) string {
+	if limit >= e.Limits.MaxTime {
+		return ""
+	}
+	return fmt.Sprintf(" (timeout may be up to %.0f)", e.Limits.MaxTime.Seconds())
 }
 
 // signalName names the signal that a status stands for.

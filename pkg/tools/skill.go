@@ -34,7 +34,7 @@ type skillArgs struct {
 func RetrieveSkill(find func(ctx context.Context, query string) ([]FoundSkill, error)) Tool {
 	return &builtin[skillArgs]{spec: Spec{
 		Name:        "retrieve_skill",
-		Description: "Find a skill: a tested procedure, with scripts, for some kind of work.",
+		Description: "Find a skill: a tested procedure for some kind of work.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{` +
 			`"query":{"type":"string","minLength":1}},` +
 			`"required":["query"],"additionalProperties":false}`),
