@@ -16,6 +16,7 @@ import (
 	"github.com/openspace-dev/openspace/pkg/policy"
 	"github.com/openspace-dev/openspace/pkg/safety"
 	"github.com/openspace-dev/openspace/pkg/sandbox"
+	"github.com/openspace-dev/openspace/pkg/scratch"
 	"github.com/openspace-dev/openspace/pkg/settings"
 	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/task"
@@ -59,6 +60,7 @@ func (o *options) suite(ctx context.Context, env *cli.Env) (_ *task.Suite, done 
 	return s, func() {
 		s.Finder.Close()
 		s.Store.Close()
+		scratch.Left(true) // by others that were killed
 		if err := models.close(); err != nil {
 			env.Warn("%v", err)
 		}
