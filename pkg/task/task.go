@@ -44,7 +44,7 @@ type Suite struct {
 	WriteDirs    []string      // beside the workspace
 	ReadDirs     []string      // such as skill roots
 	Rules        *policy.Rules // of the user, for commands; nil: none
-	UserHome     string        // closed to tasks; for Rules
+	UserHome     string        // closed to tasks
 	Sandbox      sandbox.Level
 	AllowPrivate bool
 	Mask         *tools.Mask // secrets of the process
@@ -269,9 +269,17 @@ func (r *run) prepare(ctx context.Context) error {
 		<-found
 		return err
 	}
+	everything, err := r.ws.tooWide(r.s.UserHome)
+	if err != nil {
+		<-found
+		return err
+	}
 	r.ws.remember()
 	r.record()
 	r.step("start", "", r.ws.dir)
+	if everything != "" {
+		r.warn(everything)
+	}
 	return r.choose(ctx, <-found)
 }
 
