@@ -182,7 +182,7 @@ func exitOf(res wire.Result) int {
 		return wire.StatusOK
 	case res.Status == "incomplete":
 		return wire.StatusNone
-	case res.Error != nil && errors.As(error(res.Error), &e):
+	case res.Error != nil && errors.As(error(res.Error), &e) && e.Code.Exit() != wire.StatusNone: // a model that is not there is no answer "none"
 		return e.Code.Exit()
 	}
 	return wire.StatusFailed
