@@ -137,6 +137,11 @@ func (o *output) plain() {
 		if res.Response != "" && (res.Status == "success" || res.Status == "incomplete") {
 			o.note(o.env.Out.Emit(wire.Answer{ID: res.ID, Status: res.Status, Response: res.Response}))
 		}
+		if o.view == nil {
+			for _, w := range res.Warnings {
+				o.env.Out.WarnOnce(w)
+			}
+		}
 		o.complain(res)
 	}
 }
