@@ -3,7 +3,6 @@ package evolve
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"strings"
 )
 
@@ -33,15 +32,20 @@ func object(text, key string) (map[string]any, bool) {
 	return found, found != nil
 }
 
-// maxOpen bounds the objects that are read to the end of the text and do not end: a model that gets stuck may repeat their
+// maxOpen bounds the objects that are read far into the text and are none: a model that gets stuck may repeat their
 // beginning without end, and each is read anew.
 const maxOpen = 64
 
-// decodeObject reads the object at the beginning of a text. The size is 0 when there is none; closed is false when the text ends within it.
+// farIn is from which byte on an object that is not one counts for maxOpen.
+const farIn = 4 << 10
+
+// decodeObject reads the object at the beginning of a text. The size is 0 when there is none; closed is false when that shows only far in it, or at
+// the end of the text.
 func decodeObject(text string) (obj map[string]any, size int, closed bool) {
 	d := json.NewDecoder(strings.NewReader(text))
 	if err := d.Decode(&obj); err != nil {
-		return nil, 0, !errors.Is(err, io.ErrUnexpectedEOF)
+		var wrong *json.SyntaxError
+		return nil, 0, errors.As(err, &wrong) && wrong.Offset < farIn
 	}
 	return obj, int(d.InputOffset()), true
 }
