@@ -3,8 +3,8 @@ package registry_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
