@@ -108,15 +108,19 @@ type outside struct {
 
 func newOutside(t *testing.T) *outside {
 	t.Helper()
-	// Not in the folder for temporary files: commands have one of their own, and would not see this one.
-	dir, err := os.MkdirTemp(".", "escape-")
+	// Not in the folder for temporary files, wherever the source is: commands have one of their own, and would not see this one.
+	base, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.HasPrefix(base, "/tmp/") {
+		base = "/var/tmp"
+	}
+	dir, err := os.MkdirTemp(base, "escape-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	if dir, err = filepath.Abs(dir); err != nil {
-		t.Fatal(err)
-	}
 	o := &outside{dir: filepath.Join(dir, "outside"), work: filepath.Join(dir, "work"), heard: make(chan string, 100)}
 	o.home, o.name = filepath.Join(o.dir, "home"), fmt.Sprintf("openspace-escape-%d", os.Getpid())
 	for _, d := range []string{o.work, filepath.Join(o.home, ".ssh")} {
