@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
@@ -70,17 +71,19 @@ func (o *setup) run(env *cli.Env, action string, plan func(hosts.Options) ([]hos
 	if err != nil {
 		return wire.Errorf(wire.Invalid, "%s %s: %w", action, o.host, err)
 	}
+	res := wire.Result{Status: "unchanged", Action: action, Path: h.Place.Config, DryRun: o.dryRun, Message: hints[o.host]}
 	for _, c := range changes {
+		if c.Quiet {
+			continue
+		}
+		res.Status = "success"
+		res.Count++
 		if err := env.Out.Emit(shown(c)); err != nil {
 			return err
 		}
 	}
-	res := wire.Result{Status: "unchanged", Action: action, Path: h.Place.Config, Count: len(changes), DryRun: o.dryRun, Message: hints[o.host]}
-	if len(changes) > 0 {
-		res.Status = "success"
-		if err := o.apply(env, changes); err != nil {
-			return err
-		}
+	if err := o.apply(env, changes, res.Count > 0); err != nil {
+		return err
 	}
 	return env.Out.Emit(res)
 }
@@ -113,7 +116,7 @@ func (o *setup) options(env *cli.Env) (h hosts.Options, err error) {
 			return h, wire.Errorf(wire.Usage, "--env %q: want NAME=VALUE", kv)
 		}
 	}
-	h = hosts.Options{Host: o.host, Place: place, Environ: *o.env, Command: o.command}
+	h = hosts.Options{Host: o.host, Place: place, Environ: *o.env, Command: o.command, Memo: memo(env, o.host, place.Config)}
 	for _, name := range names(*o.tools) {
 		h.Args = append(h.Args, "--tools="+name)
 	}
@@ -121,6 +124,12 @@ func (o *setup) options(env *cli.Env) (h hosts.Options, err error) {
 		h.Command, err = self(env)
 	}
 	return h, err
+}
+
+// memo is where it is remembered what was in a host's file before.
+func memo(env *cli.Env, host, config string) string {
+	sum := sha256.Sum256([]byte(config))
+	return filepath.Join(env.Settings.Home(), "hosts", fmt.Sprintf("%s-%x.json", host, sum[:4]))
 }
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -154,11 +163,11 @@ func sameFile(path string) bool {
 }
 
 // apply asks, on a terminal, and writes.
-func (o *setup) apply(env *cli.Env, changes []hosts.Change) error {
+func (o *setup) apply(env *cli.Env, changes []hosts.Change, ask bool) error {
 	if o.dryRun {
 		return nil
 	}
-	if env.StdinTerminal && env.StderrTerminal && !o.yes {
+	if ask && env.StdinTerminal && env.StderrTerminal && !o.yes {
 		if err := env.Out.Flush(); err != nil {
 			return err
 		}
@@ -192,12 +201,34 @@ func shown(c hosts.Change) wire.Diff {
 // setValue finds a name and its value in a line of JSON or TOML.
 var setValue = regexp.MustCompile(`(["']?)([A-Za-z0-9_.-]+)(["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`)
 
+// Secrets that no name tells of: after a flag in a list of arguments, in an address, and what looks like a key.
+var (
+	flagValue = regexp.MustCompile(`(["']--?)([A-Za-z0-9_.-]+)(["']\s*,\s*["']|=)([^"'\s,-][^"'\s,]*)`)
+	partValue = regexp.MustCompile(`([?&])([A-Za-z0-9_.-]+)(=)([^"'\s&#]+)`)
+	userValue = regexp.MustCompile(`(://[^/"'\s@:]*:)[^/"'\s@]+@`)
+	bearer    = regexp.MustCompile(`(?i)\b(bearer|basic|token) +[^"'\s]+`)
+	keyLike   = regexp.MustCompile(`\b(?:sk-|pk-|gh[opsur]_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza)[A-Za-z0-9_-]{8,}`)
+)
+
+const hidden = "********"
+
 func hideSecrets(text string) string {
-	return setValue.ReplaceAllStringFunc(text, func(part string) string {
-		m := setValue.FindStringSubmatch(part)
-		if !settings.Secret(m[2]) || len(m[4]) == 2 {
+	text = hideValues(setValue, text, func(m []string) string { return m[1] + m[2] + m[3] + `"` + hidden + `"` })
+	for _, pattern := range []*regexp.Regexp{flagValue, partValue} {
+		text = hideValues(pattern, text, func(m []string) string { return m[1] + m[2] + m[3] + hidden })
+	}
+	text = userValue.ReplaceAllString(text, "${1}"+hidden+"@")
+	text = bearer.ReplaceAllString(text, "${1} "+hidden)
+	return keyLike.ReplaceAllString(text, hidden)
+}
+
+// hideValues puts something else in the place of the values that have the name of a secret.
+func hideValues(pattern *regexp.Regexp, text string, with func(m []string) string) string {
+	return pattern.ReplaceAllStringFunc(text, func(part string) string {
+		m := pattern.FindStringSubmatch(part)
+		if secret := settings.Secret(m[2]) || strings.EqualFold(m[2], "authorization"); !secret || len(strings.Trim(m[4], `"'`)) == 0 {
 			return part
 		}
-		return m[1] + m[2] + m[3] + `"********"`
+		return with(m)
 	})
 }

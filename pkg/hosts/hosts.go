@@ -43,12 +43,15 @@ type Options struct {
 	Command string   // how the host starts the server: a path, or a name in $PATH
 	Args    []string // of the server
 	Environ []string // of the server, as NAME=value; what the entry has already stays
+	Memo    string   // file in which Install keeps what Uninstall needs to give back what was there; empty: none
 }
 
 // Change is one file that is to be changed.
 type Change struct {
 	Path          string
 	Before, After []byte // nil: there is no file
+	Quiet         bool   // it is about our own book-keeping, and not for people
+	dir           bool   // a folder that goes when nothing is in it
 }
 
 // ErrTargets is matched when a configuration is not a plain file that may be changed.
@@ -72,7 +75,15 @@ func Install(o Options) ([]Change, error) {
 		changes = append(changes, c)
 		return err
 	})
-	return changed(changes), err
+	if changes = changed(changes); err != nil || len(changes) == 0 {
+		return nil, err
+	}
+	old, note, err := o.remembered()
+	if err != nil || o.Memo == "" {
+		return changes, err
+	}
+	note.After = o.remember(old, config.Before, config.After, changes).encode()
+	return append([]Change{note}, changes...), nil
 }
 
 // Uninstall plans how to undo Install. A skill that was changed since stays, and so does every other file
@@ -82,8 +93,12 @@ func Uninstall(o Options) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
+	m, note, err := o.remembered()
+	if err != nil {
+		return nil, err
+	}
 	if config.After = config.Before; config.Before != nil {
-		if config.After, err = o.unset(config.Before); err != nil {
+		if config.After, err = o.before(config.Before, m); err != nil {
 			return nil, err
 		}
 	}
@@ -96,7 +111,13 @@ func Uninstall(o Options) ([]Change, error) {
 		changes = append(changes, c)
 		return err
 	})
-	return changed(changes), err
+	if changes = changed(append(changes, note)); err != nil || m == nil {
+		return changes, err
+	}
+	for _, dir := range slices.Backward(m.Dirs) {
+		changes = append(changes, Change{Path: dir, Quiet: true, dir: true})
+	}
+	return changes, nil
 }
 
 func eachSkill(o Options, do func(path string, data []byte) error) error {
@@ -143,17 +164,25 @@ func read(path string) (Change, error) {
 	return Change{Path: real, Before: data}, err
 }
 
-// Apply writes the changes, each file whole or not at all. A file that is not as it was when the changes were
-// planned is not touched.
+// Apply writes the changes, each file whole or not at all. When a file is not as it was when the changes were
+// planned, or may not be written to, nothing is touched.
 func Apply(changes []Change) error {
 	for _, c := range changes {
+		if c.dir {
+			continue
+		}
 		now, err := read(c.Path)
 		if err != nil {
 			return err
 		}
-		if !bytes.Equal(now.Before, c.Before) {
+		if !bytes.Equal(now.Before, c.Before) || (now.Before == nil) != (c.Before == nil) {
 			return fmt.Errorf("%s was changed by somebody else meanwhile: run it again", c.Path)
 		}
+		if info, err := os.Stat(c.Path); err == nil && info.Mode().Perm()&0o200 == 0 {
+			return fmt.Errorf("%s is read-only: %w", c.Path, ErrTargets)
+		}
+	}
+	for _, c := range changes {
 		if err := c.apply(); err != nil {
 			return fmt.Errorf("write %s: %w", c.Path, err)
 		}
@@ -162,6 +191,12 @@ func Apply(changes []Change) error {
 }
 
 func (c Change) apply() error {
+	if c.dir {
+		if info, err := os.Lstat(c.Path); err == nil && info.IsDir() {
+			os.Remove(c.Path) // when nothing is in it
+		}
+		return nil
+	}
 	if c.After == nil {
 		if err := os.Remove(c.Path); err != nil {
 			return err
@@ -169,7 +204,11 @@ func (c Change) apply() error {
 		os.Remove(filepath.Dir(c.Path)) // when nothing else is in it
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(c.Path), 0o755); err != nil {
+	mode := fs.FileMode(0o755)
+	if c.Quiet {
+		mode = 0o700
+	}
+	if err := os.MkdirAll(filepath.Dir(c.Path), mode); err != nil {
 		return err
 	}
 	perm := fs.FileMode(0o644)
@@ -184,7 +223,14 @@ func (o Options) set(text []byte) (after []byte, err error) {
 	if bad := o.check(text); bad != nil {
 		return nil, bad
 	}
-	entry := o.entry(o.present(text))
+	old, now := text, o.present(text)
+	entry := o.entry(now)
+	if foreign(now) {
+		entry = o.entry(nil)
+		if text, err = o.replace(text, entry); err != nil {
+			return nil, fmt.Errorf("%s: %w", o.Place.Config, err)
+		}
+	}
 	if o.toml() {
 		after = setTOML(text, o.heading(), entry.without("env"))
 		if env, ok := entry.get("env").(ordered); ok && len(env) > 0 {
@@ -198,7 +244,7 @@ func (o Options) set(text []byte) (after []byte, err error) {
 	if err == nil {
 		err = o.verify(after, entry)
 	}
-	if err == nil && !o.onlyEntry(text, after) {
+	if err == nil && !o.onlyEntry(old, after) {
 		err = errSyntax
 	}
 	if err != nil {
@@ -229,36 +275,6 @@ func (o Options) update(text []byte, entry ordered) (_ []byte, err error) {
 		}
 	}
 	return text, nil
-}
-
-// unset returns a configuration without the entry.
-func (o Options) unset(text []byte) (after []byte, err error) {
-	if bad := o.check(text); bad != nil {
-		return nil, bad
-	}
-	if o.toml() {
-		after = removeTOML(text, o.heading())
-	} else if after, err = removeJSON(text, o.Place.Keys, Server); err != nil {
-		return nil, fmt.Errorf("%s: %w", o.Place.Config, err)
-	}
-	if o.check(after) != nil || o.present(after) != nil || !o.onlyEntry(text, after) {
-		return nil, fmt.Errorf("%s cannot be changed safely; take %s.%s out by hand", o.Place.Config, strings.Join(o.Place.Keys, "."), Server)
-	}
-	if s := string(bytes.TrimSpace(after)); s == "{}" || s == "" {
-		return nil, nil // nothing but the entry was in it
-	}
-	return after, nil
-}
-
-// check refuses a configuration that its host could not read either.
-func (o Options) check(text []byte) error {
-	if blank(text) {
-		return nil
-	}
-	if _, bad := settings.DocumentValue(o.Place.Config, text); bad != nil {
-		return fmt.Errorf("%s: the file is broken, and is left as it is", bad)
-	}
-	return nil
 }
 
 // present returns the entry that is there; nil: none.

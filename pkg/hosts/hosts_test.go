@@ -121,7 +121,7 @@ func TestUpdate(t *testing.T) {
 	o = options(t, "codex", "[mcp_servers.openspace]\ncommand = \"old\" # was\ntool_timeout_sec = 5\n[mcp_servers.openspace.env]\nA = \"1\"\n[z]\nq = 1\n")
 	o.Environ = []string{"B=2"}
 	install(t, o)
-	want = "[mcp_servers.openspace]\nargs = []\ncommand = \"/opt/openspace/openspace-mcp\"\ntool_timeout_sec = 5\n[mcp_servers.openspace.env]\nB = \"2\"\nA = \"1\"\n[z]\nq = 1\n"
+	want = "[mcp_servers.openspace]\nargs = []\ncommand = \"/opt/openspace/openspace-mcp\" # was\ntool_timeout_sec = 5\n[mcp_servers.openspace.env]\nB = \"2\"\nA = \"1\"\n[z]\nq = 1\n"
 	if got := content(t, o.Place.Config); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

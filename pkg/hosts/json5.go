@@ -261,7 +261,7 @@ func inside(text []byte, keys []string) (o object, found int, err error) {
 // setJSON puts a member into the object at keys, or gives it another value. Objects on the way that are not
 // there are made. Nothing else of the text changes.
 func setJSON(text []byte, keys []string, name string, value any) ([]byte, error) {
-	if len(bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))) == 0 {
+	if blank(text) {
 		text = []byte("{}\n")
 	}
 	o, found, err := inside(text, keys)
@@ -309,8 +309,9 @@ func insert(text []byte, o object, name string, value any) []byte {
 	return splice(splice(text, at, at, entry), last.end, last.end, ",")
 }
 
-// removeJSON takes a member out of the object at keys, and the objects on the way that are empty then.
-func removeJSON(text []byte, keys []string, name string) ([]byte, error) {
+// removeJSON takes a member out of the object at keys, and the objects on the way that are empty then, but for
+// the first keep of them.
+func removeJSON(text []byte, keys []string, name string, keep int) ([]byte, error) {
 	o, found, err := inside(text, keys)
 	if err != nil || found < len(keys) {
 		return text, err
@@ -320,10 +321,10 @@ func removeJSON(text []byte, keys []string, name string) ([]byte, error) {
 		return text, nil
 	}
 	text = cut(text, o, i)
-	if o, _, err = inside(text, keys); err != nil || len(keys) == 0 || len(o.members) > 0 || !blank(text[o.open+1:o.close]) {
+	if o, _, err = inside(text, keys); err != nil || len(keys) <= keep || len(o.members) > 0 || !blank(text[o.open+1:o.close]) {
 		return text, err
 	}
-	return removeJSON(text, keys[:len(keys)-1], keys[len(keys)-1])
+	return removeJSON(text, keys[:len(keys)-1], keys[len(keys)-1], keep)
 }
 
 // cut takes out the i-th member with the line that it stands on and one comma.
@@ -358,7 +359,11 @@ func splice(text []byte, from, to int, with string) []byte {
 	return append(append(append(res, text[:from]...), with...), text[to:]...)
 }
 
-func blank(text []byte) bool { return len(bytes.TrimSpace(text)) == 0 }
+// blank reports whether a text says nothing. One that was saved by a program of Windows may have a mark that it
+// begins with.
+func blank(text []byte) bool {
+	return len(bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))) == 0
+}
 
 // lineIndent is the white space that begins the line of a place.
 func lineIndent(text []byte, at int) string {

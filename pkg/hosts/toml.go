@@ -82,9 +82,9 @@ func setKey(text []byte, heading, key, value, nl string) []byte {
 			break // a table below it
 		}
 		first = false
-		if name, old, ok := strings.Cut(string(line), "="); ok && strings.TrimSpace(name) == key {
+		if name, _, ok := strings.Cut(string(line), "="); ok && strings.TrimSpace(name) == key {
 			begin := at + len(name) + 1
-			return splice(text, begin, begin+len(strings.TrimRight(old, "\r\n")), " "+value)
+			return splice(text, begin, begin+valueLen(text[begin:]), " "+value)
 		}
 		at += len(line)
 	}
@@ -93,6 +93,56 @@ func setKey(text []byte, heading, key, value, nl string) []byte {
 		return append(bytes.Clone(text), nl+key+" = "+value...)
 	}
 	return splice(text, head, head, key+" = "+value+nl)
+}
+
+// valueLen is how long the value is that a text begins with: to the white space before a comment, or to the end
+// of its last line. A list may have several lines.
+func valueLen(text []byte) (end int) {
+	depth := 0
+	for at := 0; at < len(text); at++ {
+		switch c := text[at]; c {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth--
+		case '"', '\'':
+			at += quotedLen(text[at:]) - 1
+		case '#':
+			if depth == 0 {
+				return end
+			}
+			for at+1 < len(text) && text[at+1] != '\n' {
+				at++
+			}
+			continue
+		case '\n':
+			if depth <= 0 {
+				return end
+			}
+			continue
+		case ' ', '\t', '\r':
+			continue
+		}
+		end = min(at+1, len(text))
+	}
+	return end
+}
+
+// quotedLen is how long the text in quotes is that a text begins with.
+func quotedLen(text []byte) int {
+	quote := text[:1]
+	if triple := bytes.Repeat(quote, 3); bytes.HasPrefix(text, triple) {
+		quote = triple
+	}
+	for at := len(quote); at < len(text); at++ {
+		switch {
+		case quote[0] == '"' && text[at] == '\\':
+			at++
+		case bytes.HasPrefix(text[at:], quote):
+			return at + len(quote)
+		}
+	}
+	return len(text)
 }
 
 // removeTOML takes a table out, with those below it and the blank line before it.
