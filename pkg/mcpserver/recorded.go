@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 
@@ -52,8 +53,11 @@ func (r recorded) result() taskResult {
 		Status: r.Status, Response: r.Response, ExecutionTime: r.ExecutionTime, Iterations: r.Iterations, SkillsUsed: orEmpty(r.SkillsUsed),
 		TaskID: r.TaskID, ToolCallCount: r.ToolCallCount, ToolSummary: []wire.ToolCall{}, Warning: r.Warning, Cost: r.Cost,
 	}
-	if r.Status == "error" || r.Status == "canceled" {
-		res.Error = r.Message
+	switch r.Status {
+	case "error":
+		res.Error, res.Code = cmp.Or(r.Message, "the task failed"), wire.Internal
+	case "canceled":
+		res.Error, res.Code = cmp.Or(r.Message, "the task was canceled"), wire.Canceled
 	}
 	return res
 }

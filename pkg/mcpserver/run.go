@@ -24,7 +24,8 @@ const grace = 5 * time.Second
 func (r *runner) start(ctx context.Context, name string, args ...string) (c *pipe.Child, done func(), err error) {
 	path, err := r.s.o.Find(name)
 	if err != nil {
-		return nil, nil, wire.AsError(err).WithHint("install all commands of the suite in one folder")
+		// Not not_found: that is for what the host named.
+		return nil, nil, wire.Errorf(wire.Internal, "%s", wire.AsError(err).Message).WithHint("install all commands of the suite in one folder")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(r.s.ctx, cancel)

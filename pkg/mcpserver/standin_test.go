@@ -123,7 +123,6 @@ func executeStandIn(in *bufio.Scanner, out *json.Encoder) int {
 			time.Sleep(20 * time.Millisecond)
 		}
 		out.Encode(wire.Answer{ID: t.ID, TaskID: t.TaskID, Status: "success", Response: res.Response}.Typed())
-		time.Sleep(20 * time.Millisecond)
 	case "quiet":
 		time.Sleep(300 * time.Millisecond)
 	case "crash":

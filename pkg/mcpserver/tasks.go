@@ -202,12 +202,10 @@ func (t *tasks) follow(ctx context.Context, r *taskRun) (any, error) {
 	for {
 		select {
 		case <-r.done:
+			c.tell(r) // the answer is one of the messages, however soon the end comes after it
 			return r.outcome()
 		case <-r.news:
-			for _, text := range r.fetch() {
-				c.progress(text)
-				c.log(mcp.LoggingLevelInfo, r.id, text)
-			}
+			c.tell(r)
 		case <-tick.C:
 			c.progress(fmt.Sprintf("working for %s%s", time.Since(r.started).Round(time.Second), r.latest()))
 		case <-ctx.Done():
@@ -215,6 +213,14 @@ func (t *tasks) follow(ctx context.Context, r *taskRun) (any, error) {
 			<-r.done
 			return nil, wire.Errorf(wire.Canceled, "task %s: canceled by the host", r.id)
 		}
+	}
+}
+
+// tell tells the host what has happened in a task since it was told last.
+func (c *call) tell(r *taskRun) {
+	for _, text := range r.fetch() {
+		c.progress(text)
+		c.log(mcp.LoggingLevelInfo, r.id, text)
 	}
 }
 

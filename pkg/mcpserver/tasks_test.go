@@ -97,6 +97,21 @@ func TestTO01Progress(t *testing.T) {
 	}
 }
 
+// The answer is told also when the result follows at once.
+func TestAnswerIsTold(t *testing.T) {
+	h := connect(t, serverFor(t))
+	for range 20 {
+		h.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_task","arguments":{"task":"steps 0"},"_meta":{"progressToken":1}}}`)
+		told := false
+		for line := h.next(); strings.Contains(line, `"notifications/progress"`); line = h.next() {
+			told = told || strings.Contains(line, `"message":"answer: done: steps 0"`)
+		}
+		if !told {
+			t.Fatal("the answer was not told")
+		}
+	}
+}
+
 // TO-02: a call that the host takes back ends with all its processes, has no answer, and stands in nobody's way.
 func TestTO02Cancel(t *testing.T) {
 	h := connect(t, serverFor(t, func(o *mcpserver.Options) { o.Tasks = 1 }))
@@ -165,7 +180,7 @@ func TestBackground(t *testing.T) {
 	}
 	got = h.call("task_result", `{"task_id":"task_recorded"}`) // of an earlier server
 	sameObject(t, `{"status":"canceled","response":"half","execution_time":3.5,"iterations":2,"skills_used":[],"task_id":"task_recorded","tool_call_count":4,"tool_summary":[],
-		"error":"canceled by the host"}`, got.Result.Object)
+		"error":"canceled by the host","code":"canceled"}`, got.Result.Object)
 	status = h.call("task_status", `{"task_id":"task_recorded"}`).Result.Object
 	sameObject(t, `{"task_id":"task_recorded","status":"canceled","steps":4,"elapsed_seconds":3,"answered":true,"response":"half"}`, status)
 }

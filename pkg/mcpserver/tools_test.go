@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/openspace-dev/openspace/pkg/mcpserver"
+	"github.com/openspace-dev/openspace/pkg/pipe"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -273,22 +274,6 @@ func TestFixSkill(t *testing.T) {
 	}
 }
 
-// A command of the suite that is not there is told by name.
-func TestMissingCommand(t *testing.T) {
-	s := serverFor(t, func(o *mcpserver.Options) {
-		o.Find = func(name string) (string, error) {
-			return "", wire.Errorf(wire.NotFound, "command %s is not there", name)
-		}
-	})
-	h := connect(t, s)
-	for _, call := range [][2]string{{"search_skills", `{"query":"x"}`}, {"execute_task", `{"task":"x"}`}, {"upload_skill", `{"skill_dir":"/a"}`}} {
-		got := h.call(call[0], call[1])
-		if !got.Result.IsError || !strings.Contains(got.Result.Content[0].Text, "is not there") {
-			t.Errorf("%s: got %+v", call[0], got)
-		}
-	}
-}
-
 // MC-01: a fault inside a tool is a result, and the server lives.
 func TestPanic(t *testing.T) {
 	h := connect(t, serverFor(t, func(o *mcpserver.Options) { o.Find = func(string) (string, error) { panic("oops") } }))
@@ -299,4 +284,23 @@ func TestPanic(t *testing.T) {
 		}
 	}
 	h.quiet()
+}
+
+// A command of the suite that is not there is no fault of what the host named: the hint says what to install.
+func TestMissingCommand(t *testing.T) {
+	h := connect(t, serverFor(t, func(o *mcpserver.Options) {
+		o.Tools = []string{"all"}
+		o.Find = func(name string) (string, error) { return pipe.Find(name, t.TempDir()) }
+	}))
+	for tool, args := range map[string]string{
+		"execute_task": `{"task":"t"}`, "search_skills": `{"query":"q"}`, "fix_skill": `{"skill_dir":"/x","direction":"d"}`, "upload_skill": `{"skill_dir":"/x"}`,
+		"task_status": `{"task_id":"task_0"}`, "task_result": `{"task_id":"task_0"}`,
+	} {
+		got := h.call(tool, args).Result
+		text, _ := got.Object["error"].(string)
+		hint, _ := got.Object["hint"].(string)
+		if !got.IsError || got.Object["code"] != "internal" || !strings.Contains(text, "neither beside this program nor in $PATH") || !strings.Contains(hint, "install all commands") {
+			t.Errorf("%s: got %v", tool, got.Object)
+		}
+	}
 }
