@@ -52,7 +52,8 @@ type Spec struct {
 	Limits Limits
 	Level  Level // empty is BestEffort
 
-	Stdout, Stderr *os.File // nil is /dev/null
+	Stdout, Stderr *os.File   // nil is /dev/null
+	Extra          []*os.File // the command has them as its files 3, 4, …; none may be nil
 }
 
 // Limits bound a command. Zero is no limit.
