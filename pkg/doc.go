@@ -27,11 +27,12 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	                     (llmtest: a scripted model over HTTP)
 	         policy      what a model may do: commands, files, addresses
 	         sandbox     commands that can change only what they were given
+	         browser     an installed Chromium, and the proxy that is its only way out
 	level 2  search      candidates to one ranked list  ← lexical, skill, store, roots, index, embed, safety, wire
 	         registry    the server of a skill community ← api, journal, skill, index, lexical, safety, atomicfile, jsonl
 	         pipe        other commands of the suite as children: lines in, records out  ← jsonl, wire
 	         transfer    skill folder, archive, registry ← skill, store, safety, cloud, api, wire, atomicfile
-	         tools       what an agent can do: shell, files, web, skills  ← policy, sandbox, wire, atomicfile, ignore
+	         tools       what an agent can do: shell, files, web, skills  ← browser, policy, sandbox, wire, atomicfile, ignore
 	         agent       the loop in which a model works with tools      ← llm, tools, recording, wire
 	         task        one task from text to result: skills, workspace, phases  ← agent, llm, pipe, policy, recording, safety,
 	                                                                     sandbox, skill, store, tools, wire
