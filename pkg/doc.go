@@ -28,11 +28,13 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         policy      what a model may do: commands, files, addresses
 	         sandbox     commands that can change only what they were given
 	         browser     an installed Chromium, and the proxy that is its only way out
+	         toolsearch  which of many tools a task may need              ← lexical, embed
 	level 2  search      candidates to one ranked list  ← lexical, skill, store, roots, index, embed, safety, wire
 	         registry    the server of a skill community ← api, journal, skill, index, lexical, safety, atomicfile, jsonl
 	         pipe        other commands of the suite as children: lines in, records out  ← jsonl, wire
 	         transfer    skill folder, archive, registry ← skill, store, safety, cloud, api, wire, atomicfile
 	         tools       what an agent can do: shell, files, web, skills  ← browser, policy, sandbox, wire, atomicfile, ignore
+	         mcpclient   tools of the user's MCP servers                 ← tools, wire, atomicfile
 	         agent       the loop in which a model works with tools      ← llm, tools, recording, wire
 	         task        one task from text to result: skills, workspace, phases  ← agent, llm, pipe, policy, recording, safety,
 	                                                                     sandbox, skill, store, tools, wire
