@@ -130,10 +130,10 @@ func (r *run) answer() {
 	r.emit(wire.Answer{ID: r.t.ID, TaskID: r.id, Status: r.status, Response: r.response})
 }
 
-// learn lets the suite learn from the run.
-func (r *run) learn(ctx context.Context) {
+// learn lets the suite learn from the run. Later tells that it will be done by another process.
+func (r *run) learn(ctx context.Context) (later bool) {
 	if r.s.Learn == nil || r.s.Replaying || r.status == canceled || ctx.Err() != nil || r.model == nil {
-		return
+		return false
 	}
 	began := time.Now()
 	l := Learning{
@@ -144,6 +144,9 @@ func (r *run) learn(ctx context.Context) {
 		l.CaptureDir = r.t.SkillDirs[0]
 	}
 	learnt, err := r.s.Learn(ctx, l)
+	if learnt.Later {
+		return true
+	}
 	phase := wire.Phase{Name: phaseLearn, Status: success, Tokens: tokens(learnt.Usage), Cost: learnt.Usage.Cost, ElapsedMS: time.Since(began).Milliseconds()}
 	if err != nil {
 		phase.Status, phase.Reason = failed, oneLine(err.Error(), 300)
@@ -154,4 +157,5 @@ func (r *run) learn(ctx context.Context) {
 		phase.Skills = append(phase.Skills, s.SkillID)
 	}
 	r.evolved, r.phases = learnt.Skills, append(r.phases, phase)
+	return false
 }

@@ -79,6 +79,7 @@ type Learning struct {
 type Learnt struct {
 	Skills []wire.Skill
 	Usage  llm.Usage
+	Later  bool // another process will learn from the recording, and count
 }
 
 // The statuses of a task.
@@ -218,8 +219,9 @@ func (r *run) work(ctx context.Context) {
 	r.answer()
 	r.outcome()
 	r.register(context.WithoutCancel(whole))
-	r.learn(whole)
-	r.count(context.WithoutCancel(whole))
+	if !r.learn(whole) {
+		r.count(context.WithoutCancel(whole))
+	}
 }
 
 var errTime = errors.New("the time limit of the task")
