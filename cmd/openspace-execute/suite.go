@@ -35,6 +35,9 @@ func (o *options) suite(ctx context.Context, env *cli.Env) (_ *task.Suite, done 
 	if s.Rules, err = o.commandRules(env); err != nil {
 		return nil, nil, err
 	}
+	if s.Web, err = o.web.web(env, s.Repeatable); err != nil {
+		return nil, nil, err
+	}
 	models, err := o.models(env)
 	if err != nil {
 		return nil, nil, err

@@ -172,7 +172,7 @@ func (r *run) phase(ctx context.Context, name string, set *tools.Set, before *ag
 	} else {
 		options := agent.Options{
 			Model: r.model, Tools: set, System: p.Parts(), History: history(r.t.History), Task: r.t.Task, Budget: budget, Phase: name,
-			OutputDir: r.env.OutputDir, Events: r.events(name),
+			OutputDir: r.env.OutputDir, Events: r.events(name), Sees: r.sees, Eyes: r.eyes,
 		}
 		if before != nil {
 			options.System = append(options.System, secondNote(r.skills, before, r.ws.changes()))
@@ -218,6 +218,9 @@ func (r *run) tools() (*tools.Set, error) {
 	}
 	if r.s.Rules != nil {
 		r.env.Policy = policy.New(policy.Paths{Workspace: r.ws.dir, Write: r.s.WriteDirs, Read: r.env.ReadDirs, Home: r.s.UserHome}, *r.s.Rules)
+	}
+	if err := r.web(); err != nil {
+		return nil, err
 	}
 	more := []tools.Tool{tools.FinishTool()}
 	if r.finder != nil {

@@ -48,6 +48,7 @@ type Suite struct {
 	UserHome     string        // closed to tasks; for Rules
 	Sandbox      sandbox.Level
 	AllowPrivate bool
+	Web          Web
 	Mask         *tools.Mask // secrets of the process
 
 	Record bool // keep a recording of each task
@@ -149,6 +150,8 @@ type run struct {
 	finder   *Finder
 	giveBack func() // ends a finder of this task alone
 	env      *tools.Env
+	sees     bool      // the model is shown pictures
+	eyes     llm.Model // describes them to it; nil: nobody does
 
 	skills     []agent.Skill // shown to the agent before the task
 	guided     []string      // their ids, when the phase with them says something about them
