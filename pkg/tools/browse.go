@@ -170,9 +170,14 @@ func (e *Env) browser(ctx context.Context, action string) (*browser.Browser, err
 	if err != nil {
 		return nil, err
 	}
-	if g.dir, err = os.MkdirTemp(s.dir, "browser-"); err != nil {
+	if g.dir, err = browserDir(s.dir); err != nil {
 		return nil, fmt.Errorf("make a folder for the browser: %w", err)
 	}
+	said, err := os.Create(filepath.Join(g.dir, "messages.txt"))
+	if err != nil {
+		return nil, fmt.Errorf("make a file for the browser's messages: %w", err)
+	}
+	defer said.Close()
 	life, end := context.WithCancel(context.Background())
 	g.end = end
 	g.browser, err = browser.Start(ctx, browser.Options{
@@ -181,14 +186,35 @@ func (e *Env) browser(ctx context.Context, action string) (*browser.Browser, err
 			spec := e.spec(s, argv)
 			// Of the task's files it has none: its own folder is all that it may write.
 			spec.Dir, spec.Write, spec.Read, spec.Tmp, spec.Extra = g.dir, []string{g.dir}, nil, g.dir, extra
+			spec.Stderr = said
 			spec.Environ = browserEnviron(s.environ, g.dir)
 			return sandbox.Start(life, spec)
 		},
 	})
 	if err != nil {
+		err = fmt.Errorf("%w%s", err, lastWords(said.Name()))
 		e.endBrowser()
 	}
 	return g.browser, err
+}
+
+// browserDir makes the folder of a browser. Where the folder for temporary files has a long name, it is made in /tmp: the browser makes a
+// socket in it, and the kernel takes no longer names for these.
+func browserDir(in string) (string, error) {
+	const most = 64 // bytes; Chromium adds about 44, and Linux takes 107, others a little less
+	if info, err := os.Stat("/tmp"); len(in) > most-16 && err == nil && info.IsDir() {
+		in = "/tmp"
+	}
+	return os.MkdirTemp(in, "browser-")
+}
+
+// lastWords is the end of what a browser wrote that could not be started.
+func lastWords(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil || len(strings.TrimSpace(string(text))) == 0 {
+		return ""
+	}
+	return " (it says: " + oneLine(strings.ToValidUTF8(string(text[max(0, len(text)-maxErrorText):]), "")) + ")"
 }
 
 // browserEnviron is the environment of commands with the browser's folder for the home.
