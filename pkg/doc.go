@@ -40,8 +40,8 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         mcpclient   tools of the user's MCP servers                 ← tools, wire, atomicfile
 	         agent       the loop in which a model works with tools      ← llm, tools, recording, wire
 	         evolve      what runs teach: analysis, changes of skills, what starts them  ← llm, review, patch, similar, store, skill, safety, wire, atomicfile, recording, sandbox
-	         task        one task from text to result: skills, workspace, phases  ← agent, llm, pipe, policy, recording, safety,
-	                                                                     sandbox, skill, store, tools, wire
+	         task        one task from text to result: skills, workspace, phases  ← agent, embed, llm, mcpclient, pipe, policy, recording,
+	                                                                     safety, sandbox, skill, store, tools, toolsearch, wire
 	level 3  cli         the process boundary of all commands           ← jsonl, wire, settings
 
 Commands stand in cmd/<name> and may import cli and everything below it.

@@ -46,7 +46,7 @@ var below = map[string][]string{
 	"pkg/toolsearch": {"lexical", "embed"},
 	"pkg/recording":  {"jsonl", "atomicfile"},
 	"pkg/agent":      {"llm", "tools", "recording", "wire"},
-	"pkg/task":       {"agent", "llm", "pipe", "policy", "recording", "safety", "sandbox", "skill", "store", "tools", "wire"},
+	"pkg/task":       {"agent", "embed", "llm", "mcpclient", "toolsearch", "pipe", "policy", "recording", "safety", "sandbox", "skill", "store", "tools", "wire"},
 	"pkg/cli":        {"jsonl", "wire", "settings"},
 	"cmd":            {},
 

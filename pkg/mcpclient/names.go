@@ -31,13 +31,22 @@ func plainName(name string) string {
 // alone as long as no other tool comes to the same, so a tool keeps its name whatever other servers there are. What had
 // to be cut or changed so that it would be the same as another's gets a mark made of the whole.
 func toolName(server, tool string, taken map[string]bool) string {
-	name := plainName(server) + "__" + strings.TrimLeft(plainTool(tool), "_")
+	name := serverPart(server) + "__" + strings.TrimLeft(plainTool(tool), "_")
 	if len(name) > longestName || taken[name] || strings.HasSuffix(name, "__") {
 		sum := sha256.Sum256([]byte(server + "\x00" + tool))
 		mark := "_" + hex.EncodeToString(sum[:3])
 		name = name[:min(len(name), longestName-len(mark))] + mark
 	}
 	taken[name] = true
+	return name
+}
+
+// serverPart is a server's name without two underscores in a row, which end it.
+func serverPart(server string) string {
+	name := strings.TrimRight(plainName(server), "_")
+	for strings.Contains(name, "__") {
+		name = strings.ReplaceAll(name, "__", "_")
+	}
 	return name
 }
 

@@ -89,6 +89,13 @@ func (p *Pool) Tools(ctx context.Context, env *tools.Env) (all []tools.Tool, war
 	return all, warnings
 }
 
+// Warm asks the servers that the cache does not know for their tools, without waiting, so that Tools need not.
+func (p *Pool) Warm() {
+	for _, s := range p.servers {
+		go s.offered(p.life)
+	}
+}
+
 // reason says that it was the task that did not wait longer.
 func reason(ctx context.Context, err error) error {
 	if ctx.Err() != nil {

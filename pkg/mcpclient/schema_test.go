@@ -116,7 +116,8 @@ func TestToolNames(t *testing.T) {
 		{"my.server", "a.b/c", "my_server__a_b_c_"},
 		{"9p", "2fa", "t9p__2fa"},
 		{"", "", "t__"},
-		{"名", "x", "t___x"},
+		{"a__b_", "x", "a_b__x"},
+		{"名", "x", "t__x"},
 		{"s", strings.Repeat("long", 40), "s__longlonglong"},
 	} {
 		got := mcpclient.ToolName(c.server, c.tool, taken)
@@ -124,7 +125,7 @@ func TestToolNames(t *testing.T) {
 			t.Errorf("%q %q: got %q, want %q", c.server, c.tool, got, c.want)
 		}
 	}
-	if len(taken) != 7 {
+	if len(taken) != 8 {
 		t.Errorf("got %v", taken)
 	}
 }

@@ -31,6 +31,17 @@ func newTool(s *server, d definition, name string, env *tools.Env) *tool {
 	}}
 }
 
+// Hidden returns the same tool as one that models are not told of but may call. Tools of others come back as they are.
+func Hidden(t tools.Tool) tools.Tool {
+	own, ok := t.(*tool)
+	if !ok {
+		return t
+	}
+	hidden := *own
+	hidden.spec.Hidden = true
+	return &hidden
+}
+
 // describe is what a model is told of a tool, labelled with where it comes from: the words are the server's.
 func describe(server string, d definition) string {
 	text := strings.TrimSpace(d.Description)

@@ -15,7 +15,7 @@ import (
 
 // perform does the work: with the skills when there are some, and anew without them when that can help.
 func (r *run) perform(ctx context.Context) {
-	set, err := r.tools()
+	set, err := r.tools(ctx)
 	if err != nil {
 		r.fail(ctx, err)
 		return
@@ -204,7 +204,7 @@ func (r *run) ended(o *agent.Outcome, phase wire.Phase, took time.Duration) {
 }
 
 // tools makes what the agent can do.
-func (r *run) tools() (*tools.Set, error) {
+func (r *run) tools(ctx context.Context) (set *tools.Set, err error) {
 	r.env = &tools.Env{
 		Workspace: r.ws.dir, WriteDirs: r.s.WriteDirs, ReadDirs: r.readable(), Environ: r.s.Environ, PassEnv: r.s.PassEnv,
 		Sandbox: r.s.Sandbox, Mask: r.s.Mask, AllowPrivate: r.s.AllowPrivate,
@@ -226,7 +226,8 @@ func (r *run) tools() (*tools.Set, error) {
 	if r.finder != nil {
 		more = append(more, tools.RetrieveSkill(r.retrieve))
 	}
-	return r.env.NewSet(more...)
+	r.kit, err = r.env.NewSet(append(more, r.serverTools(ctx)...)...)
+	return r.kit, err
 }
 
 // readable are the folders that may be read beside the workspace.

@@ -49,6 +49,7 @@ type Suite struct {
 	Sandbox      sandbox.Level
 	AllowPrivate bool
 	Web          Web
+	Grounding    Grounding
 	Mask         *tools.Mask // secrets of the process
 
 	Record bool // keep a recording of each task
@@ -150,8 +151,9 @@ type run struct {
 	finder   *Finder
 	giveBack func() // ends a finder of this task alone
 	env      *tools.Env
-	sees     bool      // the model is shown pictures
-	eyes     llm.Model // describes them to it; nil: nobody does
+	kit      *tools.Set // nil: none was made yet
+	sees     bool       // the model is shown pictures
+	eyes     llm.Model  // describes them to it; nil: nobody does
 
 	skills     []agent.Skill // shown to the agent before the task
 	guided     []string      // their ids, when the phase with them says something about them
@@ -222,6 +224,7 @@ func (r *run) work(ctx context.Context) {
 	r.answer()
 	r.outcome()
 	r.register(context.WithoutCancel(whole))
+	r.countTools(context.WithoutCancel(whole))
 	if !r.learn(whole) {
 		r.count(context.WithoutCancel(whole))
 	}
@@ -255,6 +258,9 @@ func (r *run) prepare(ctx context.Context) error {
 		r.finder, r.giveBack = r.s.Finder.With(r.t.SkillDirs)
 	}
 	go func() { found <- r.find(ctx) }()
+	if r.s.Grounding.Pool != nil {
+		r.s.Grounding.Pool.Warm()
+	}
 	var err error
 	dir := r.t.WorkspaceDir
 	if dir == "" {
