@@ -37,7 +37,7 @@ func start(t *testing.T, check func(string) error) *browser.Browser {
 		Program: program, Dir: dir, Check: check, Bare: os.Getuid() == 0, MaxDownload: 1 << 20,
 		Run: func(argv []string, extra []*os.File) (browser.Process, error) {
 			return sandbox.Start(life, sandbox.Spec{Argv: argv, Dir: dir, Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir},
-				Write: []string{dir}, Tmp: dir, Home: "/root", Limits: sandbox.Limits{Memory: 4 << 30, Processes: 1024, FileSize: 1 << 30}, Extra: extra})
+				Write: []string{dir}, Tmp: dir, Home: "/root", Limits: sandbox.Limits{Memory: 4 << 30, Processes: 1024, FileSize: 1 << 30}, Extra: extra, Nested: true})
 		},
 	})
 	if err != nil {

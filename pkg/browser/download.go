@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
+	"strings"
 )
 
 // Download is a file that a page gave.
@@ -23,8 +23,10 @@ type Download struct {
 // downloadDir is where files are put.
 func (b *Browser) downloadDir() string { return filepath.Join(b.o.Dir, "downloads") }
 
-// validGUID is what the browser names a file by.
-var validGUID = regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`)
+// plainName tells whether a name is one that the browser gives a file, and leads nowhere else.
+func plainName(name string) bool {
+	return name != "" && len(name) <= 64 && strings.Trim(strings.ToLower(name), "0123456789abcdefghijklmnopqrstuvwxyz-") == ""
+}
 
 // downloading takes the news of a file.
 func (b *Browser) downloading(params json.RawMessage) {
@@ -36,7 +38,7 @@ func (b *Browser) downloading(params json.RawMessage) {
 		Received float64 `json:"receivedBytes"`
 		State    string  `json:"state"`
 	}
-	if json.Unmarshal(params, &e) != nil || !validGUID.MatchString(e.GUID) {
+	if json.Unmarshal(params, &e) != nil || !plainName(e.GUID) {
 		return
 	}
 	d := b.downloads[e.GUID]

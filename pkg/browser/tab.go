@@ -10,7 +10,7 @@ import (
 
 const (
 	settleTime = 700 * time.Millisecond // after a page has loaded, for what its scripts get
-	calmTime   = 150 * time.Millisecond  // for a click to begin something
+	calmTime   = 150 * time.Millisecond // for a click to begin something
 	maxDialogs = 10
 )
 

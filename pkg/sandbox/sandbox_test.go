@@ -334,3 +334,17 @@ func pipe(t *testing.T) (r, w *os.File) {
 	t.Cleanup(func() { r.Close(); w.Close() })
 	return r, w
 }
+
+// A program that confines parts of itself may do that, unless it is root: to root the kernel's settings would be open.
+func TestNested(t *testing.T) {
+	linux(t)
+	s := spec(t, `test -w /proc/sys/kernel/core_pattern && echo settings; unshare -U -r true 2>/dev/null && echo nested; true`)
+	s.Nested = true
+	got := run(t, s)
+	if strings.Contains(got.text, "settings") || os.Getuid() == 0 && strings.Contains(got.text, "nested") {
+		t.Errorf("as user %d the command can use: %s", os.Getuid(), got.text)
+	}
+	if len(got.report.Missing) == 0 && os.Getuid() != 0 && !strings.Contains(got.text, "nested") {
+		t.Errorf("the command cannot confine parts of itself")
+	}
+}

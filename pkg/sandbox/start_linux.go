@@ -33,7 +33,8 @@ type order struct {
 	Tmp        string   `json:"tmp"`
 	Limits     Limits   `json:"limits"`
 	Level      Level    `json:"level"`
-	Extra      int      `json:"extra,omitempty"`  // files of the command beside the usual three, behind those of the launcher
+	Extra      int      `json:"extra,omitempty"` // files of the command beside the usual three, behind those of the launcher
+	Nested     bool     `json:"nested,omitempty"`
 	Closed     []string `json:"closed,omitempty"` // parts of what is readable that are not
 	Namespaces bool     `json:"namespaces"`
 }
@@ -71,6 +72,7 @@ var errClone = errors.New("start the launcher")
 
 func newOrder(spec Spec) (order, error) {
 	o := order{Argv: spec.Argv, Home: real(spec.Home), Tmp: real(spec.Tmp), Limits: spec.Limits, Level: spec.Level, Extra: len(spec.Extra)}
+	o.Nested = spec.Nested && os.Getuid() != 0
 	dir, err := filepath.EvalSymlinks(spec.Dir)
 	if err != nil {
 		return o, fmt.Errorf("working directory: %w", err)

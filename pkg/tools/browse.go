@@ -173,29 +173,62 @@ func (e *Env) browser(ctx context.Context, action string) (*browser.Browser, err
 	if g.dir, err = browserDir(s.dir); err != nil {
 		return nil, fmt.Errorf("make a folder for the browser: %w", err)
 	}
-	said, err := os.Create(filepath.Join(g.dir, "messages.txt"))
+	life, end := context.WithCancel(context.Background())
+	g.end = end
+	for _, bare := range e.browserKinds() {
+		b, problem := e.startBrowser(ctx, life, s, bare)
+		if problem == nil {
+			g.browser = b
+			return b, nil
+		}
+		err = errors.Join(err, problem)
+	}
+	e.endBrowser()
+	return nil, err
+}
+
+// browserKinds says in which order a browser is tried, with and without the sandbox that it makes for its pages. It refuses to make one for
+// root, and in some containers it cannot; then ours has to do, and without ours it is not tried.
+func (e *Env) browserKinds() []bool {
+	switch {
+	case e.Sandbox == sandbox.Off:
+		return []bool{false}
+	case os.Getuid() == 0:
+		return []bool{true}
+	}
+	return []bool{false, true}
+}
+
+// errExposed is the error for a browser that would run with nothing around it.
+var errExposed = errors.New("there is neither the browser's sandbox nor ours on this machine")
+
+// startBrowser starts the browser confined: of the task's files it has none, its own folder is all that it may write. bare is without the
+// sandbox that it makes for its pages.
+func (e *Env) startBrowser(ctx, life context.Context, s *shellState, bare bool) (*browser.Browser, error) {
+	dir := e.browsing.dir
+	said, err := os.Create(filepath.Join(dir, "messages.txt"))
 	if err != nil {
 		return nil, fmt.Errorf("make a file for the browser's messages: %w", err)
 	}
 	defer said.Close()
-	life, end := context.WithCancel(context.Background())
-	g.end = end
-	g.browser, err = browser.Start(ctx, browser.Options{
-		Program: e.Web.Browser, Dir: g.dir, Check: e.reachable, Bare: os.Getuid() == 0, MaxDownload: maxPageFile,
+	b, err := browser.Start(ctx, browser.Options{
+		Program: e.Web.Browser, Dir: dir, Check: e.reachable, Bare: bare, MaxDownload: maxPageFile,
 		Run: func(argv []string, extra []*os.File) (browser.Process, error) {
 			spec := e.spec(s, argv)
-			// Of the task's files it has none: its own folder is all that it may write.
-			spec.Dir, spec.Write, spec.Read, spec.Tmp, spec.Extra = g.dir, []string{g.dir}, nil, g.dir, extra
-			spec.Stderr = said
-			spec.Environ = browserEnviron(s.environ, g.dir)
-			return sandbox.Start(life, spec)
+			spec.Dir, spec.Write, spec.Read, spec.Tmp = dir, []string{dir}, nil, dir
+			spec.Environ, spec.Extra, spec.Stderr, spec.Nested = browserEnviron(s.environ, dir), extra, said, true
+			p, err := sandbox.Start(life, spec)
+			if err == nil && bare && p.Report.Landlock == 0 {
+				p.Stop()
+				return nil, errExposed
+			}
+			return p, err
 		},
 	})
 	if err != nil {
 		err = fmt.Errorf("%w%s", err, lastWords(said.Name()))
-		e.endBrowser()
 	}
-	return g.browser, err
+	return b, err
 }
 
 // browserDir makes the folder of a browser. Where the folder for temporary files has a long name, it is made in /tmp: the browser makes a

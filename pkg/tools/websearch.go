@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/wire"
@@ -247,11 +248,11 @@ func shownHits(provider, query string, hits []found, most int) Result {
 }
 
 // tags are what providers mark words with.
-var tags = regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)
+var tags = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</?[a-zA-Z][^<>]*>`) })
 
 // plainWords makes one line of a text that may have tags in it.
 func plainWords(text string) string {
-	return oneLine(html.UnescapeString(tags.ReplaceAllString(text, "")))
+	return oneLine(html.UnescapeString(tags().ReplaceAllString(text, "")))
 }
 
 // get asks a provider, again when that can help.
