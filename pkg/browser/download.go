@@ -54,7 +54,7 @@ func (b *Browser) downloading(params json.RawMessage) {
 	switch most := b.o.MaxDownload; {
 	case most > 0 && (d.Size > most || int64(e.Total) > most):
 		d.Err, d.done = fmt.Sprintf("it is larger than %d MiB", most>>20), true
-		b.conn.send("", "Browser.cancelDownload", object{"guid": e.GUID})
+		go b.conn.send("", "Browser.cancelDownload", object{"guid": e.GUID})
 	case e.State == "canceled":
 		d.Err, d.done = "the transfer broke off", true
 	case e.State == "completed":
@@ -90,7 +90,7 @@ func (b *Browser) downloaded(ctx context.Context) error {
 		for guid, d := range b.downloads {
 			if !d.done {
 				d.Err, d.done = "it took too long", true
-				b.conn.send("", "Browser.cancelDownload", object{"guid": guid})
+				go b.conn.send("", "Browser.cancelDownload", object{"guid": guid})
 			}
 		}
 	}

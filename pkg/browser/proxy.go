@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -57,12 +58,14 @@ func newProxy(check func(address string) error) (*proxy, error) {
 		}
 		return nil
 	}}
+	quiet := log.New(io.Discard, "", 0) // what goes wrong between a page and the browser is told to the page
 	p.pages = &httputil.ReverseProxy{
+		FlushInterval: -1, ErrorLog: quiet,
 		Rewrite:      func(r *httputil.ProxyRequest) { r.Out.URL, r.Out.Host = r.In.URL, r.In.Host },
 		Transport:    &http.Transport{DialContext: p.dial, DisableCompression: true, MaxIdleConnsPerHost: 6, IdleConnTimeout: time.Minute},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) { p.refuse(w, r.URL.Host, err) },
 	}
-	p.server = &http.Server{Handler: p, ReadHeaderTimeout: dialTime, MaxHeaderBytes: 1 << 20}
+	p.server = &http.Server{Handler: p, ReadHeaderTimeout: dialTime, MaxHeaderBytes: 1 << 20, ErrorLog: quiet}
 	go p.server.Serve(listener)
 	return p, nil
 }

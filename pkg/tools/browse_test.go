@@ -161,3 +161,16 @@ func TestBrowserEnds(t *testing.T) {
 		t.Errorf("after the end a page is opened: %q", r.Content)
 	}
 }
+
+// FuzzFileName: whatever a page suggests, a file has a plain name that is not hidden.
+func FuzzFileName(f *testing.F) {
+	for _, name := range []string{"a.csv", "../../etc/passwd", ".ssh", "", "C:\\x", "a\x00b", "-rf", strings.Repeat("ä", 200), "..", "~/x", " . "} {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, suggested string) {
+		got := tools.FileName(suggested)
+		if got == "" || got != filepath.Base(got) || strings.ContainsAny(got, "/\\\x00\n$`") || strings.ContainsAny(got[:1], ".-~ ") || len(got) > 130 {
+			t.Errorf("got %q for %q", got, suggested)
+		}
+	})
+}
