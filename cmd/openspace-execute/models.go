@@ -27,8 +27,9 @@ type models struct {
 }
 
 // models makes ready what --record, --replay and the model's settings say. A model that cannot be asked is an error here, before anything is started.
-func (o *options) models(env *cli.Env) (m *models, err error) {
-	m = &models{env: env, opened: map[string]llm.Model{}}
+// The secrets are those of other places, for the mask.
+func (o *options) models(env *cli.Env, secrets []string) (m *models, err error) {
+	m = &models{env: env, opened: map[string]llm.Model{}, secrets: secrets}
 	if key := webSearchKey(env); key != "" {
 		m.secrets = append(m.secrets, key)
 	}

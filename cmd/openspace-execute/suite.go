@@ -38,7 +38,14 @@ func (o *options) suite(ctx context.Context, env *cli.Env) (_ *task.Suite, done 
 	if s.Web, err = o.web.web(env, s.Repeatable); err != nil {
 		return nil, nil, err
 	}
-	models, err := o.models(env)
+	g, err := o.grounding.grounding(env)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.Grounding = g.Grounding; s.Rules == nil {
+		s.Rules = g.rules
+	}
+	models, err := o.models(env, g.secrets)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -61,6 +68,9 @@ func (o *options) suite(ctx context.Context, env *cli.Env) (_ *task.Suite, done 
 	s.Learn = o.learning(env, s)
 	return s, func() {
 		s.Finder.Close()
+		if g.Pool != nil {
+			g.Pool.Close()
+		}
 		s.Store.Close()
 		if err := models.close(); err != nil {
 			env.Warn("%v", err)

@@ -7,9 +7,11 @@ type Use struct {
 	Failures int     // of the last ones, in a row
 }
 
+// Enough is how many calls it takes before anything is said of a tool.
+const Enough = 3
+
 // Thresholds of Penalty.
 const (
-	enough    = 3   // calls before anything is said
 	poor      = 0.4 // a rate below this
 	worst     = 0.3 // the factor at a rate of 0
 	streak    = 3   // failures in a row that count beside the rate
@@ -21,7 +23,7 @@ const (
 // Penalty is the factor for the score of a tool: 1 for one that works or is not known well enough, less for one that
 // mostly fails, down to 0.2. A failing tool is still found when nothing else fits, and comes back as soon as it works.
 func (u Use) Penalty() float64 {
-	if u.Calls < enough {
+	if u.Calls < Enough {
 		return 1
 	}
 	p := 1.0
