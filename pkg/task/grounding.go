@@ -60,12 +60,10 @@ func (r *run) serverTools(ctx context.Context) []tools.Tool {
 	if most == 0 {
 		most = DefaultTools
 	}
-	f := &foreign{r: r, all: all}
 	if len(all) <= most {
-		f.note(nil, most)
 		return all
 	}
-	return f.chosen(ctx, most)
+	return (&foreign{r: r, all: all}).chosen(ctx, most)
 }
 
 // chosen hides all but the tools that fit the task best.
@@ -84,7 +82,7 @@ func (f *foreign) chosen(ctx context.Context, most int) []tools.Tool {
 	for _, c := range ranked[:most] {
 		shown[c.Index] = true
 	}
-	f.note(ranked[:most], most)
+	f.note(ranked[:most])
 	out := make([]tools.Tool, 0, len(f.all)+1)
 	for i, t := range f.all {
 		if !shown[i] {
@@ -164,19 +162,12 @@ func keyOf(s tools.Spec) string {
 	return s.Backend + ":" + s.Server + ":" + name
 }
 
-// retrieved is what a recording says of the choice.
-type retrieved struct {
-	Instruction string      `json:"instruction"`
-	Count       int         `json:"count"`
-	Tools       []string    `json:"tools"`
-	Debug       searchDebug `json:"search_debug"`
-}
-
-type searchDebug struct {
-	Mode   string      `json:"search_mode"`
+// toolSearch is what a recording says of the choice, beside the tools that were offered.
+type toolSearch struct {
+	Mode   string      `json:"search_mode"` // hybrid or keyword
 	Total  int         `json:"mcp_count"`
 	Most   int         `json:"max_tools"`
-	Scores []toolScore `json:"tool_scores,omitempty"`
+	Scores []toolScore `json:"tool_scores"`
 }
 
 type toolScore struct {
@@ -188,23 +179,15 @@ type toolScore struct {
 }
 
 // note records what was chosen.
-func (f *foreign) note(ranked []toolsearch.Ranked, most int) {
-	if len(f.all) == 0 {
-		return
-	}
-	out := retrieved{Instruction: cut(f.r.t.Task, 500), Debug: searchDebug{Mode: "all", Total: len(f.all), Most: most}}
-	for _, t := range f.all {
-		if ranked == nil {
-			out.Tools = append(out.Tools, t.Spec().Name)
-		}
+func (f *foreign) note(ranked []toolsearch.Ranked) {
+	out := toolSearch{Mode: "hybrid", Total: len(f.all), Most: len(ranked), Scores: []toolScore{}}
+	if f.r.s.Grounding.WordsOnly {
+		out.Mode = "keyword"
 	}
 	for _, c := range ranked {
-		name := f.all[c.Index].Spec().Name
-		out.Debug.Mode, out.Tools = "hybrid", append(out.Tools, name)
-		out.Debug.Scores = append(out.Debug.Scores, toolScore{name, round(c.Score), round(c.Words), round(c.Vector), c.Penalty})
+		out.Scores = append(out.Scores, toolScore{f.all[c.Index].Spec().Name, round(c.Score), round(c.Words), round(c.Vector), c.Penalty})
 	}
-	out.Count = len(out.Tools)
-	f.r.set("retrieved_tools", out)
+	f.r.set("tool_search", out)
 }
 
 func round(x float64) float64 { return float64(int64(x*1e4+0.5)) / 1e4 }

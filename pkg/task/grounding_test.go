@@ -160,7 +160,7 @@ func TestManyTools(t *testing.T) {
 		}
 	}
 	data, err := os.ReadFile(filepath.Join(res.RecordingDir, "metadata.json"))
-	if err != nil || !strings.Contains(string(data), `"retrieved_tools"`) || !strings.Contains(string(data), `"tool_scores"`) {
+	if err != nil || !strings.Contains(string(data), `"tool_search"`) || !strings.Contains(string(data), `"tool_scores"`) {
 		t.Errorf("got %s, %v", data, err)
 	}
 }
