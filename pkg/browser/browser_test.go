@@ -183,3 +183,27 @@ func TestBrowse(t *testing.T) {
 		t.Errorf("a click on a part that is not there gives %v", err)
 	}
 }
+
+// A page whose text is there is shown although a part of it never comes.
+func TestSlowPart(t *testing.T) {
+	over := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/never" {
+			<-over
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<p>the text<img src=/never>`)
+	}))
+	defer s.Close()
+	defer close(over)
+	b := start(t, anywhere)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	if err := b.Open(ctx, s.URL+"/"); err != nil {
+		t.Fatal(err)
+	}
+	if p := read(t, b); p.Text != "the text" {
+		t.Errorf("got %q", p.Text)
+	}
+}

@@ -9,6 +9,7 @@ import (
 )
 
 const (
+	loadTime   = 5 * time.Second        // for the parts of a page once its text is there
 	settleTime = 700 * time.Millisecond // after a page has loaded, for what its scripts get
 	calmTime   = 150 * time.Millisecond // for a click to begin something
 	maxDialogs = 10
@@ -18,6 +19,7 @@ const (
 type tab struct {
 	id, session string
 	loading     bool
+	ready       bool // its text is there
 	quiet       bool // of requests, since it was last loaded
 	moves       int  // how often it went to another document
 	world       int64
@@ -68,15 +70,16 @@ func (b *Browser) tabEvent(t *tab, method string, params json.RawMessage) {
 	main := e.FrameID == t.id
 	switch method {
 	case "Page.frameStartedLoading":
-		t.loading = t.loading || main
+		t.loading, t.ready = t.loading || main, t.ready && !main
 	case "Page.frameStoppedLoading":
 		t.loading = t.loading && !main
 	case "Page.frameNavigated":
 		if e.Frame.ID == t.id {
-			t.quiet, t.world, t.url, t.missing = false, 0, e.Frame.URL, e.Frame.Unreachable
+			t.ready, t.quiet, t.world, t.url, t.missing = false, false, 0, e.Frame.URL, e.Frame.Unreachable
 			t.moves++
 		}
 	case "Page.lifecycleEvent":
+		t.ready = t.ready || main && e.Name == "DOMContentLoaded"
 		t.quiet = t.quiet || main && e.Name == "networkAlmostIdle"
 	case "Inspector.targetCrashed":
 		t.crashed = true
@@ -207,22 +210,30 @@ func (b *Browser) drop(t *tab) {
 	b.conn.send("", "Target.closeTarget", object{"targetId": t.id})
 }
 
-// settle waits until a tab has loaded, and a little for what its scripts do then. A page that goes on loading when the
-// time of ctx is nearly over is stopped, and is what it is then.
+// settle waits until a tab has loaded, and a little for what its scripts do then. A page whose text is there need not have all of its parts,
+// and one that goes on loading when the time of ctx is nearly over is stopped, and is what it is then.
 func (b *Browser) settle(ctx context.Context, t *tab) error {
 	inner, cancel := withRest(ctx)
 	defer cancel()
-	if err := b.until(inner, func() bool { return !t.loading || t.crashed }); err != nil {
+	over := func() bool { return !t.loading || t.crashed }
+	if err := b.until(inner, func() bool { return t.ready || over() }); err != nil {
 		if ctx.Err() != nil || inner.Err() == nil {
 			return err
 		}
 		b.conn.send(t.session, "Page.stopLoading", nil)
 		return nil
 	}
-	short, cancel := context.WithTimeout(inner, settleTime)
-	defer cancel()
-	if err := b.until(short, func() bool { return t.quiet || t.crashed }); err != nil && short.Err() == nil {
-		return err
+	for _, wait := range []struct {
+		most  time.Duration
+		until func() bool
+	}{{loadTime, over}, {settleTime, func() bool { return t.quiet || t.crashed }}} {
+		short, cancel := context.WithTimeout(inner, wait.most)
+		err := b.until(short, wait.until)
+		late := short.Err() != nil
+		cancel()
+		if err != nil && !late {
+			return err
+		}
 	}
 	return ctx.Err()
 }

@@ -130,7 +130,7 @@ func TestBrowserEnds(t *testing.T) {
 		<-over
 	}})
 	defer close(over)
-	e := browsing(t, private, func(e *tools.Env) { e.Web.Time = 3 * time.Second })
+	e := browsing(t, private, func(e *tools.Env) { e.Web.Time = 8 * time.Second })
 	set, err := e.NewSet()
 	if err != nil {
 		t.Fatal(err)
