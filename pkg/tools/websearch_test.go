@@ -100,7 +100,7 @@ func TestWebSearchFails(t *testing.T) {
 		},
 		"/text":  says("text/html", "<html>"),
 		"/large": says("application/json", `{"results":[],"x":"`+strings.Repeat("x", 3<<20)+`"}`),
-		"/moved": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/auth", 302) },
+		"/moved": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/auth", http.StatusFound) },
 	})
 	for _, c := range []struct {
 		path, code string
