@@ -35,7 +35,7 @@ func sameHost(r *http.Request, via []*http.Request) error {
 	const most = 5
 	first := via[0].URL
 	if r.URL.Host != first.Host || first.Scheme == "https" && r.URL.Scheme != "https" {
-		return fmt.Errorf("it redirects to %s, which gets no request of its", r.URL.Host)
+		return fmt.Errorf("it redirects to another host, %s; if that is right, give its address", r.URL.Host)
 	}
 	if len(via) > most {
 		return errors.New("it redirects in circles")

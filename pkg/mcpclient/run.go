@@ -166,13 +166,13 @@ func (s *server) start(attempt *start) {
 	case err == nil && s.closed:
 		err = errNotSent
 	case err == nil:
-		s.live = live
+		s.live, s.tools, s.notes, s.listed = live, tools, notes, true
 	case !s.closed:
 		s.died(err)
 	}
 	s.mu.Unlock()
 	if err == nil {
-		s.remember(tools, notes)
+		s.save(tools, notes)
 	} else if live != nil {
 		live.close()
 		live = nil
@@ -181,11 +181,8 @@ func (s *server) start(attempt *start) {
 	close(attempt.done)
 }
 
-// remember takes a list of tools as the one that counts, here and in the cache.
-func (s *server) remember(tools []definition, notes []string) {
-	s.mu.Lock()
-	s.tools, s.notes, s.listed = tools, notes, true
-	s.mu.Unlock()
+// save keeps a list of tools for other processes.
+func (s *server) save(tools []definition, notes []string) {
 	_ = save(s.pool.o.Cache, listing{Server: s.conf.Name, Hash: s.hash, Listed: time.Now().UTC(), Tools: tools, Notes: notes}) // without a cache the next process asks anew
 }
 
@@ -257,7 +254,10 @@ func (s *server) relist() {
 		ctx, stop := context.WithTimeout(s.pool.life, relistTime)
 		if live, err := s.session(ctx); err == nil {
 			if tools, notes, err := live.list(ctx); err == nil {
-				s.remember(tools, notes)
+				s.mu.Lock()
+				s.tools, s.notes = tools, notes
+				s.mu.Unlock()
+				s.save(tools, notes)
 			}
 		}
 		stop()
