@@ -59,6 +59,7 @@ type Browser struct {
 	dialogs   []string
 	downloads map[string]*Download
 	order     []string // of downloads
+	count     int      // of downloads that were begun
 }
 
 // Start starts a browser. When ctx ends before it is ready, it is ended.

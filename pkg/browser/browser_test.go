@@ -179,6 +179,9 @@ func TestBrowse(t *testing.T) {
 	if text, err := os.ReadFile(files[0].Path); err != nil || string(text) != "a,b\n1,2\n" {
 		t.Errorf("the file has %q (%v)", text, err)
 	}
+	if err := b.Open(ctx, address+"/data"); err != nil || len(b.Downloads()) != 1 {
+		t.Errorf("a file that is opened is not got (%v)", err)
+	}
 	if err := b.Click(ctx, 4711); err == nil || !strings.Contains(err.Error(), "no part 4711") {
 		t.Errorf("a click on a part that is not there gives %v", err)
 	}

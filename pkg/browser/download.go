@@ -46,6 +46,7 @@ func (b *Browser) downloading(params json.RawMessage) {
 		d = &Download{URL: e.URL, Name: e.Name, Path: filepath.Join(b.downloadDir(), e.GUID)}
 		b.downloads[e.GUID] = d
 		b.order = append(b.order, e.GUID)
+		b.count++
 	}
 	if d.done {
 		return
@@ -66,7 +67,7 @@ func (b *Browser) downloading(params json.RawMessage) {
 func (b *Browser) begun() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.downloads)
+	return b.count
 }
 
 // downloaded waits for the files that were begun, until shortly before the end of ctx. What is not there then is cancelled.

@@ -57,13 +57,26 @@ func (b *Browser) Open(ctx context.Context, address string) error {
 		b.conn.send(t.session, "Page.stopLoading", nil)
 		return err
 	}
-	if got.Download || got.Error == "net::ERR_ABORTED" && b.begun() > begun {
-		return b.downloaded(ctx)
+	if got.Download || got.Error == "net::ERR_ABORTED" {
+		return b.fileInstead(ctx, begun)
 	}
 	if got.Error != "" {
 		return &LoadError{netError(got.Error)}
 	}
 	return b.settle(ctx, t)
+}
+
+// fileInstead waits for the file that came instead of a page. before is how many had begun.
+func (b *Browser) fileInstead(ctx context.Context, before int) error {
+	short, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	if err := b.until(short, func() bool { return b.count > before }); err != nil {
+		if short.Err() != nil && ctx.Err() == nil {
+			return &LoadError{"the page was taken back"}
+		}
+		return err
+	}
+	return b.downloaded(ctx)
 }
 
 // Back goes to the page before; from the first page of a tab that another one has opened, to that one.

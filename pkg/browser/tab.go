@@ -114,15 +114,37 @@ func (b *Browser) front(ctx context.Context) (*tab, error) {
 			b.drop(t)
 			continue
 		}
-		var made target
-		if err := b.conn.call(ctx, "", "Target.createTarget", object{"url": "about:blank"}, &made); err != nil {
-			return nil, err
-		}
-		if err := b.attach(ctx, made.ID); err != nil {
+		if err := b.fresh(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return nil, fmt.Errorf("the page has crashed; open it again")
+}
+
+// fresh opens an empty tab.
+func (b *Browser) fresh(ctx context.Context) error {
+	var made target
+	if err := b.conn.call(ctx, "", "Target.createTarget", object{"url": "about:blank"}, &made); err != nil {
+		return err
+	}
+	return b.attach(ctx, made.ID)
+}
+
+// Abandon closes the tab in front, whose page does not answer any more, and opens an empty one in its place.
+func (b *Browser) Abandon(ctx context.Context) error {
+	b.using.Lock()
+	defer b.using.Unlock()
+	b.mu.Lock()
+	var old *tab
+	if n := len(b.tabs); n > 0 {
+		old = b.tabs[n-1]
+	}
+	b.mu.Unlock()
+	if err := b.fresh(ctx); err != nil || old == nil {
+		return err
+	}
+	b.drop(old) // after that, for a browser without a tab ends
+	return nil
 }
 
 // page is the tab in front when there is a page of the web in it. Nothing but a fault leads to others.

@@ -20,9 +20,10 @@ import (
 
 const (
 	browseTime  = time.Minute // of one action, when the environment names none
-	glimpse     = 8_000       // characters of a page that are shown after a click
-	maxTold     = 5           // refused requests that are named
-	maxPageFile = 64 << 20    // bytes of a file that a page gives
+	giveUpTime  = 5 * time.Second
+	glimpse     = 8_000    // characters of a page that are shown after a click
+	maxTold     = 5        // refused requests that are named
+	maxPageFile = 64 << 20 // bytes of a file that a page gives
 )
 
 // Web is what a task has of the web beside fetch_url.
@@ -102,10 +103,24 @@ func (e *Env) browse(ctx context.Context, args browseArgs) Result {
 	case "read":
 		return e.readPageOf(inner, b, args)
 	}
-	if err := e.act(inner, b, args); err != nil {
-		return e.aside(b, args.URL, e.unbrowsed(ctx, args, err))
+	err = e.act(inner, b, args)
+	if err == nil {
+		return e.readPageOf(inner, b, args)
 	}
-	return e.readPageOf(inner, b, args)
+	e.giveUp(ctx, b, err)
+	return e.aside(b, args.URL, e.unbrowsed(ctx, args, err))
+}
+
+// giveUp closes a page that does not answer, so that the next one is not held up by it.
+func (e *Env) giveUp(ctx context.Context, b *browser.Browser, err error) {
+	if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, giveUpTime)
+	defer cancel()
+	if b.Abandon(ctx) != nil {
+		e.endBrowser()
+	}
 }
 
 // browsable checks what a schema cannot say.
@@ -312,6 +327,7 @@ func (e *Env) readPageOf(ctx context.Context, b *browser.Browser, args browseArg
 	if args.Action != "read" || args.Start == 0 {
 		var err error
 		if p, err = b.Read(ctx); err != nil {
+			e.giveUp(context.WithoutCancel(ctx), b, err)
 			return e.aside(b, args.URL, e.unbrowsed(ctx, args, err))
 		}
 		e.browsing.page = p
@@ -336,7 +352,7 @@ func shownPage(p browser.Page, start, most int) Result {
 	if p.Status >= 400 {
 		notes = append(notes, fmt.Sprintf("the server answered %d", p.Status))
 	}
-	if p.Text == "" {
+	if p.Text == "" && p.URL != "about:blank" {
 		notes = append(notes, "the page has no text; it may still be loading: read it again, or take a screenshot")
 	}
 	if p.Tabs > 1 {
@@ -452,6 +468,7 @@ func (e *Env) keepFile(name string, data []byte) (path string, problem *Result) 
 func (e *Env) screenshot(ctx context.Context, b *browser.Browser, args browseArgs) Result {
 	data, err := b.Screenshot(ctx, args.Ref)
 	if err != nil {
+		e.giveUp(context.WithoutCancel(ctx), b, err)
 		return e.aside(b, args.URL, e.unbrowsed(ctx, args, err))
 	}
 	about, files := "The screenshot is image/png, "+size(int64(len(data))), []string(nil)

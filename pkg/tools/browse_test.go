@@ -125,7 +125,7 @@ func TestBrowserAddresses(t *testing.T) {
 // TestBrowserEnds: nothing of the browser is left when the task is over, and a page that never answers does not hold it up.
 func TestBrowserEnds(t *testing.T) {
 	begun, over := make(chan struct{}, 1), make(chan struct{})
-	server := web(t, map[string]http.HandlerFunc{"/": says("text/html", "here"), "/hang": func(http.ResponseWriter, *http.Request) {
+	server := web(t, map[string]http.HandlerFunc{"/": says("text/html", "here"), "/loop": says("text/html", "<script>for(;;);</script>"), "/hang": func(http.ResponseWriter, *http.Request) {
 		begun <- struct{}{}
 		<-over
 	}})
@@ -140,6 +140,11 @@ func TestBrowserEnds(t *testing.T) {
 	}
 	if r := open(t.Context(), "/"); r.Failed() {
 		t.Fatalf("open gives %q", r.Content)
+	}
+	for range 2 {
+		if r := open(t.Context(), "/loop"); r.Code != tools.TimedOut {
+			t.Errorf("a script that does not end gives code %q: %q", r.Code, r.Content)
+		}
 	}
 	if r := open(t.Context(), "/hang"); r.Code != tools.TimedOut {
 		t.Errorf("a page that hangs gives code %q: %q", r.Code, r.Content)
