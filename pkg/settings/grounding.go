@@ -37,6 +37,11 @@ const (
 	configJSON = "OPENSPACE_CONFIG_JSON"
 )
 
+// OtherVariables are those of the suite that are no settings with a name of their own.
+func OtherVariables() []string {
+	return []string{mcpVariable, configPath, configJSON, EnvName("backend_scope")}
+}
+
 // Grounding reads the older configuration. A later source overrides an earlier one key by key. Unknown keys and bad
 // values are named in the problems and change nothing else.
 func (s *Settings) Grounding() Grounding {

@@ -35,8 +35,19 @@ func shopServer(how string) {
 		if json.Unmarshal([]byte(line), &r) != nil || r.ID == nil || how == "mute" {
 			continue
 		}
+		if how == "flood" {
+			fmt.Fprintln(os.Stderr, strings.Repeat("noise ", 200_000))
+		}
+		if r.Method == "tools/call" && how == "hang" {
+			continue
+		}
+		if r.Method == "tools/call" && how == "crash" {
+			os.Exit(7)
+		}
 		result := `{"content":[{"type":"text","text":"` + r.Params.Name + ` did it"}]}`
 		switch {
+		case r.Method == "tools/call" && how == "big":
+			result = `{"content":[{"type":"text","text":"` + strings.Repeat("0123456789", 2_000_000) + `"}]}`
 		case r.Method == "initialize":
 			result = `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"shop","version":"1"}}`
 		case r.Method == "tools/list":
@@ -162,6 +173,44 @@ func TestManyTools(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(res.RecordingDir, "metadata.json"))
 	if err != nil || !strings.Contains(string(data), `"tool_search"`) || !strings.Contains(string(data), `"tool_scores"`) {
 		t.Errorf("got %s, %v", data, err)
+	}
+}
+
+// Whatever servers do, a task ends within its limit with a result: one that can do without them succeeds, and one that hangs on a
+// call is asked for its answer before its time is over.
+func TestChaos(t *testing.T) {
+	bad := []string{"mute", "crash", "flood", "big", "few"}
+	m := &scripted{work: func(n int, _ llm.Request) llm.Reply {
+		if n < len(bad) {
+			return calls(bad[n]+"__pack_parcel", nil)
+		}
+		return text("as well as I could")
+	}}
+	s := suite(t, m, false)
+	grounded(t, s, 0, bad...)
+	start := time.Now()
+	res, _ := run(t, s, wire.Task{Task: "pack the parcel", TimeoutMS: 20_000})
+	if res.Status != "success" || res.Response != "as well as I could" || len(res.Warnings) != 1 || time.Since(start) > 20*time.Second {
+		t.Errorf("got %s %q, %q, %v after %s", res.Status, res.Response, res.Warnings, res.Error, time.Since(start))
+	}
+	requests := m.requests()
+	for i, want := range []string{"the server ended (exit status 7)", "pack_parcel did it", "characters are in " + res.RecordingDir, "pack_parcel did it"} {
+		if last := requests[i+1].Messages[len(requests[i+1].Messages)-1].Content; !strings.Contains(last, want) || len(last) > 60_000 {
+			t.Errorf("%s: got %.300q, want %q in it", bad[i+1], last, want)
+		}
+	}
+	hanging := &scripted{work: func(n int, r llm.Request) llm.Reply {
+		if n == 1 {
+			return calls("hang__pack_parcel", nil)
+		}
+		return text("it hangs")
+	}}
+	s = suite(t, hanging, false)
+	grounded(t, s, 0, "hang")
+	start = time.Now()
+	res, _ = run(t, s, wire.Task{Task: "pack the parcel", TimeoutMS: 10_000})
+	if res.Response != "it hangs" || res.Error != nil || time.Since(start) > 10*time.Second {
+		t.Errorf("got %s %q, %v after %s", res.Status, res.Response, res.Error, time.Since(start))
 	}
 }
 
