@@ -31,7 +31,8 @@ It works in --workspace-dir, else in $OPENSPACE_WORKSPACE, else in a new folder 
 there and below --allow-write, read there, in skill folders and below --allow-read, and not in the rest of your home. Its commands run confined by the kernel where that
 is possible; with --sandbox strict they do not run where it is not. They get a small environment without keys; --pass-env adds variables by name, and
 --command-rules has rules of your own for commands (docs/policy.md).
-fetch_url and the browser do not reach this machine and private networks unless --allow-private-addresses says so. Records on stdin cannot change any of this.
+fetch_url and the browser do not reach this machine and private networks unless --allow-private-addresses says so. Records on stdin can name another
+workspace, and change nothing else of this. A workspace with your home and more in it is refused.
 
 A browser is there when Chromium is installed, a web search when somebody is set up for it (OPENSPACE_WEB_SEARCH_KEY and --web-search, or BRAVE_API_KEY, TAVILY_API_KEY,
 SEARXNG_URL, --web-search-model); --browser off and --web-search off take them away. Pictures are shown to models that see; --vision-model describes them to others.
@@ -46,7 +47,7 @@ the model chooses there is fetched by openspace-download-skill. Without these co
 
 After the answer the run is looked at once more: which skills helped, what is worth keeping. Skills are repaired, derived or captured by that, after checks, as versions that can be rolled
 back; the result tells of them in evolved_skills. docs/evolution.md has the rules. --learn detach does it in a process of its own after the result, --learn off not at
-all; --evolution propose lets changes wait for openspace-skills approve, --evolution off only counts. A pinned skill (openspace-skills pin) stays as it is. Runs without a recording,
+all. In folders under version control changes wait for openspace-skills approve; --evolution propose lets all of them wait, auto none, off only counts. A pinned skill (openspace-skills pin) stays as it is. Runs without a recording,
 with --record or with --replay teach nothing. --learn-from learns from a recording, such as that of a run with --learn off.
 
 # Tools of other programs
@@ -58,7 +59,7 @@ The servers of a project's own files are never started. docs/tools.md has the en
 
 # Limits
 
---max-iterations, --max-tokens, --max-cost and --timeout are for each task with all that belongs to it. Near a limit the model is asked for its answer; such a task is
+--max-iterations, --max-tokens, --max-cost and --timeout are for each task with all that belongs to it, learning too (not with --learn detach). Near a limit the model is asked for its answer; such a task is
 incomplete and has a warning.
 
 # Exit status
@@ -67,9 +68,11 @@ incomplete and has a warning.
 	1    all are incomplete: out of budget, or the agent says that it cannot be done
 	2    usage: a flag, argument or setting is wrong, or no model is set up
 	3    some tasks did not succeed
-	4    the model refuses the key
+	4    the model refuses the key, or says: later
 	5    all failed
+	10   the file of --replay, or the store, is damaged
 	130  ended by an interrupt
+	141  the reader of the output went away
 	143  ended by a termination signal
 
 When tasks did not succeed in different ways, the first one's status counts. A canceled task has a result with the status canceled, and what it started is ended.

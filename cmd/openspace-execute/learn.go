@@ -69,7 +69,7 @@ func (o *options) learnNow(ctx context.Context, env *cli.Env, s *task.Suite, l t
 	for _, n := range got.Notes {
 		l.EmitStep("notice", n)
 	}
-	return task.Learnt{Skills: evolved(got), Usage: got.Usage}, err
+	return task.Learnt{Skills: evolved(got), Waiting: waiting(got), Usage: got.Usage}, err
 }
 
 // engine is what learns.
@@ -150,6 +150,16 @@ func changed(c evolve.Result) string {
 	return fmt.Sprintf("%s %s: %s", c.Record.Lineage.Origin, c.Record.SkillID, c.Summary)
 }
 
+// waiting are the changes that wait for a yes.
+func waiting(l evolve.Learned) (out []string) {
+	for _, c := range l.Changes {
+		if c.Outcome == review.Proposed {
+			out = append(out, changed(c))
+		}
+	}
+	return out
+}
+
 // evolved are the new versions, as a result tells of them.
 func evolved(l evolve.Learned) (out []wire.Skill) {
 	for _, c := range l.Changes {
@@ -198,11 +208,7 @@ func (o *options) learnOnly(ctx context.Context, env *cli.Env) error {
 		Tokens: &wire.Tokens{Calls: got.Usage.Calls, Input: got.Usage.Input, Cached: got.Usage.Cached, Output: got.Usage.Output, Reasoning: got.Usage.Reasoning,
 			Total: got.Usage.Tokens(), Unpriced: got.Usage.Unpriced, Estimated: got.Usage.Estimated},
 	}
-	for _, c := range got.Changes {
-		if c.Outcome == review.Proposed {
-			res.Warnings = append(res.Warnings, changed(c))
-		}
-	}
+	res.Warnings = append(res.Warnings, waiting(got)...)
 	if len(got.Changes) == 0 {
 		res.Status = "unchanged"
 		env.Out.Miss(wire.StatusNone)

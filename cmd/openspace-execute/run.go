@@ -54,8 +54,8 @@ func (o *options) flags(fs *flag.FlagSet) {
 	fs.StringVar(&o.replay, "replay", "", "answer from `FILE` instead of a model")
 	fs.BoolVar(&o.noRecording, "no-recording", false, "keep no recording of what happens")
 	o.learn = cli.Choice(fs, "learn", "learn from each task: `WHEN` is wait (before its result), detach (afterwards, in a process of its own) or off", learnWait, learnDetach, learnOff)
-	o.evolution = cli.Choice(fs, "evolution", "what becomes of changes that a task suggests for skills: `MODE` is auto (they are made), propose (they wait for openspace-skills approve) or off",
-		string(evolve.Auto), string(evolve.Propose), string(evolve.Off))
+	o.evolution = cli.Choice(fs, "evolution", "what becomes of changes that a task suggests for skills: `MODE` is guarded (they are made, but in folders under version control they wait), auto (they are made), propose (they wait for openspace-skills approve) or off",
+		string(evolve.Guarded), string(evolve.Auto), string(evolve.Propose), string(evolve.Off))
 	fs.StringVar(&o.captureDir, "capture-dir", "", "make new skills in `DIR` (default: the first of a task's skill_dirs, else $OPENSPACE_HOME/skills)")
 	fs.StringVar(&o.learnFrom, "learn-from", "", "run no task, but learn from the recording with this `ID` or folder")
 	fs.BoolVar(&o.force, "force", false, "with --learn-from: make a new skill although there is one like it")

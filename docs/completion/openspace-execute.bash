@@ -10,7 +10,7 @@ _openspace_execute() {
 	--capture-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 	--color) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
 	--command-rules) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-	--evolution) COMPREPLY=($(compgen -W "auto propose off" -- "$cur")); return ;;
+	--evolution) COMPREPLY=($(compgen -W "guarded auto propose off" -- "$cur")); return ;;
 	--jobs) return ;;
 	--learn) COMPREPLY=($(compgen -W "wait detach off" -- "$cur")); return ;;
 	--learn-from) return ;;

@@ -7,7 +7,7 @@ complete -c openspace-execute -l browser -x -d 'let tasks use a browser: WHICH i
 complete -c openspace-execute -l capture-dir -x -a '(__fish_complete_directories)' -d 'make new skills in DIR (default: the first of a task\'s skill_dirs, else $OPENSPACE_HOME/skills)'
 complete -c openspace-execute -l color -x -a 'auto always never' -d 'colour the table: WHEN is auto, always or never'
 complete -c openspace-execute -l command-rules -r -F -d 'allow, ask and deny commands by the JSON rules in FILE, too'
-complete -c openspace-execute -l evolution -x -a 'auto propose off' -d 'what becomes of changes that a task suggests for skills: MODE is auto (they are made), propose (they wait for openspace-skills approve) or off'
+complete -c openspace-execute -l evolution -x -a 'guarded auto propose off' -d 'what becomes of changes that a task suggests for skills: MODE is guarded (they are made, but in folders under version control they wait), auto (they are made), propose (they wait for openspace-skills approve) or off'
 complete -c openspace-execute -l force -d 'with --learn-from: make a new skill although there is one like it'
 complete -c openspace-execute -l help -s h -d 'print this help'
 complete -c openspace-execute -l jobs -x -d 'work on N tasks at once'

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -52,7 +53,8 @@ func (b *Browser) Open(ctx context.Context, address string) error {
 		Error    string `json:"errorText"`
 		Download bool   `json:"isDownload"`
 	}
-	begun := b.begun()
+	begun, host := b.begun(), hostOf(address)
+	b.proxy.why("")
 	if err := b.conn.call(ctx, t.session, "Page.navigate", object{"url": address}, &got); err != nil {
 		b.conn.send(t.session, "Page.stopLoading", nil)
 		return err
@@ -61,9 +63,24 @@ func (b *Browser) Open(ctx context.Context, address string) error {
 		return b.fileInstead(ctx, begun)
 	}
 	if got.Error != "" {
-		return &LoadError{netError(got.Error)}
+		return &LoadError{cmp.Or(b.proxy.why(host), netError(got.Error))}
 	}
-	return b.settle(ctx, t)
+	if err := b.settle(ctx, t); err != nil {
+		return err
+	}
+	if reason := b.proxy.why(host); reason != "" {
+		return &LoadError{reason}
+	}
+	return nil
+}
+
+// hostOf returns the host of an address with its port.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return withPort(u.Host, map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
 // fileInstead waits for the file that came instead of a page. before is how many had begun.

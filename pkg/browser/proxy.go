@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -38,6 +39,7 @@ type proxy struct {
 
 	mu     sync.Mutex
 	denied []Denied
+	lost   map[string]string // hosts with their ports that could not be reached, and why
 	open   map[net.Conn]bool // tunnels
 	closed bool
 }
@@ -51,7 +53,7 @@ func newProxy(check func(address string) error) (*proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for the browser: %w", err)
 	}
-	p := &proxy{listener: listener, open: map[net.Conn]bool{}}
+	p := &proxy{listener: listener, open: map[net.Conn]bool{}, lost: map[string]string{}}
 	p.dialer = net.Dialer{Timeout: dialTime, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		if err := check(address); err != nil {
 			return &deniedError{err}
@@ -164,7 +166,45 @@ func (p *proxy) refuse(w http.ResponseWriter, host string, err error) {
 		http.Error(w, "not allowed: "+d.Error(), http.StatusForbidden)
 		return
 	}
-	http.Error(w, err.Error(), http.StatusBadGateway)
+	p.mu.Lock()
+	if len(p.lost) < maxDenied {
+		p.lost[withPort(host, "80")] = unreached(err)
+	}
+	p.mu.Unlock()
+	http.Error(w, unreached(err), http.StatusBadGateway)
+}
+
+// withPort adds a port to a host that has none.
+func withPort(host, port string) string {
+	if _, _, err := net.SplitHostPort(host); err == nil {
+		return host
+	}
+	return net.JoinHostPort(strings.Trim(host, "[]"), port)
+}
+
+// unreached says why there is no connection.
+func unreached(err error) string {
+	dns, op := new(net.DNSError), new(net.OpError)
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return "there is no such host"
+	case errors.As(err, &dns):
+		return "its name could not be looked up"
+	case errors.As(err, &op) && op.Timeout():
+		return "it does not answer"
+	case errors.As(err, &op):
+		return op.Err.Error()
+	}
+	return err.Error()
+}
+
+// why returns why a host could not be reached when it was last tried, and forgets it.
+func (p *proxy) why(host string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	reason := p.lost[host]
+	clear(p.lost)
+	return reason
 }
 
 // taken returns what was refused since the last time.

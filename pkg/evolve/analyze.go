@@ -102,6 +102,7 @@ func (e *Engine) judge(ctx context.Context, run Run) (verdict, llm.Usage, error)
 		}
 		v, err := parseVerdict(answer, run)
 		if err == nil || try == 2 {
+			v.hide(e.o.Mask)
 			return v, d.usage, err
 		}
 		question = "That cannot be used: " + err.Error() + ". Answer again, with the JSON object alone."

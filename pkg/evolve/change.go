@@ -143,7 +143,7 @@ func (w *work) run(ctx context.Context) error {
 	if w.req.Trigger == "" {
 		w.req.Trigger = Manual
 	}
-	if w.req.Direction = line(w.req.Direction, 4000); w.req.Direction == "" {
+	if w.req.Direction = line(w.e.o.Mask(w.req.Direction), 4000); w.req.Direction == "" {
 		return wire.Errorf(wire.Usage, "nothing says what is to be changed").WithHint("say it with --direction")
 	}
 	switch w.req.Kind {
@@ -204,7 +204,7 @@ func (w *work) finish(ctx context.Context, c review.Change) error {
 	case w.req.DryRun:
 		w.res.Outcome, w.res.Dir = "preview", w.place(c)
 		return nil
-	case w.e.o.Mode == Propose && w.req.Trigger != Manual:
+	case w.req.Trigger != Manual && w.e.waits(w.place(c)):
 		p, err := review.Save(w.e.o.Store.Home(), c, review.Proposal{Trigger: w.req.Trigger, Direction: w.req.Direction, CreatedAt: w.e.o.Now().UTC(), Warnings: w.res.Warnings})
 		if err != nil {
 			return err

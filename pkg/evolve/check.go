@@ -8,7 +8,6 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/openspace-dev/openspace/pkg/safety"
@@ -30,8 +29,9 @@ func (w *work) check(ctx context.Context, j job, next store.Content, dir string)
 	}
 	var problems []string
 	add := func(found ...string) { problems = append(problems, found...) }
+	add(w.again(next)...)
 	add(w.sizes(next)...)
-	add(w.tools(next)...)
+	add(w.rights(next)...)
 	add(w.ownTests(next)...)
 	add(w.secrets(next)...)
 	add(w.dangers(next)...)
@@ -88,23 +88,6 @@ func (w *work) sizes(next store.Content) (out []string) {
 		out = append(out, fmt.Sprintf("there are %d files, at most %d are allowed", n, limit))
 	}
 	return out
-}
-
-// tools refuses a skill that allows itself more than it was allowed.
-func (w *work) tools(next store.Content) []string {
-	was, is := mainSkill(w.base), mainSkill(next)
-	if was == nil || was.AllowedTools == nil {
-		return nil
-	}
-	if is.AllowedTools == nil {
-		return []string{"allowed-tools must stay"}
-	}
-	for _, t := range is.AllowedTools {
-		if !slices.Contains(was.AllowedTools, t) {
-			return []string{fmt.Sprintf("allowed-tools must not get %q", t)}
-		}
-	}
-	return nil
 }
 
 // ownTests refuses a change that nobody asked for of the checks that it is judged by.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/openspace-dev/openspace/pkg/review"
-	"github.com/openspace-dev/openspace/pkg/skill"
 	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
@@ -87,6 +86,17 @@ func (w *work) loadParents(ctx context.Context) error {
 	return nil
 }
 
+// parent is the content of one of several parents.
+func (w *work) parent(p store.Record) store.Content {
+	c := store.Content{}
+	for name, blob := range w.before {
+		if rest, ok := strings.CutPrefix(name, p.SkillID+"/"); ok {
+			c[rest] = blob
+		}
+	}
+	return c
+}
+
 func contains(recs []store.Record, rec store.Record) bool {
 	for _, r := range recs {
 		if r.SkillID == rec.SkillID {
@@ -106,13 +116,8 @@ func (w *work) deriveQuestion() string {
 		return b.String() + "\n## Your answer\n\n" + patchForm
 	}
 	for i, p := range w.parents {
-		c := store.Content{}
-		for name, blob := range w.before {
-			if rest, ok := strings.CutPrefix(name, p.SkillID+"/"); ok {
-				c[rest] = blob
-			}
-		}
-		b.WriteString(fence(fmt.Sprintf("## Parent %d: %s", i+1, p.Name), clip(string(c[skill.FileName].Data), maxShown/len(w.parents))))
+		c := w.parent(p)
+		b.WriteString(fence(fmt.Sprintf("## Parent %d: %s", i+1, p.Name), clip(string(c[mainFile(c)].Data), maxShown/len(w.parents))))
 	}
 	return b.String() + "\n## Your answer\n\n" + wholeForm
 }

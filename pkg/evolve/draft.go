@@ -1,12 +1,15 @@
 package evolve
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -92,12 +95,19 @@ func (w *work) attempt(ctx context.Context, j job, answer, dir string) (store.Co
 	if r.edit == "" {
 		return nil, errors.New("the answer is empty")
 	}
-	edit, err := patch.Parse(w.unmask(r.edit))
+	text, err := w.unmask(r.edit)
+	if err != nil {
+		return nil, err
+	}
+	edit, err := patch.Parse(text)
 	if err != nil {
 		return nil, err
 	}
 	content, err := applied(edit, w.base)
 	if err != nil {
+		return nil, err
+	}
+	if err := w.blocked(content, j); err != nil {
 		return nil, err
 	}
 	if content, err = w.named(content, j); err != nil {
@@ -106,7 +116,7 @@ func (w *work) attempt(ctx context.Context, j job, answer, dir string) (store.Co
 	if err := w.check(ctx, j, content, dir); err != nil {
 		return nil, err
 	}
-	if w.res.Summary = w.e.o.Mask(r.summary); w.res.Summary == "" {
+	if w.res.Summary = line(w.e.o.Mask(r.summary), maxSummary); w.res.Summary == "" {
 		w.res.Summary = line(w.req.Direction, maxSummary)
 	}
 	return content, nil
@@ -147,18 +157,54 @@ func applied(edit *patch.Edit, base store.Content) (store.Content, error) {
 	return out, nil
 }
 
-// heading matches a text that begins as the body of a skill does.
-var heading = regexp.MustCompile(`^\s*# \S`)
+// heading matches the heading that a text begins with.
+var heading = regexp.MustCompile(`^\s*(# \S.*?)\s*(?:\n|$)`)
 
-// withHeader puts the header of the old text before a new one that has none and begins with a heading.
+// title is the heading that a text begins with; nil when it begins otherwise.
+func title(text []byte) []byte {
+	if m := heading.FindSubmatch(text); m != nil {
+		return m[1]
+	}
+	return nil
+}
+
+// withHeader puts the header of the old text before a new one that has none and begins with the same heading. Another heading may be that of an
+// essay about the skill.
 func withHeader(text, old []byte) []byte {
 	s, _ := skill.Parse(text, "")
 	was, _ := skill.Parse(old, "")
-	if s == nil || was == nil || s.HasFrontmatter || !was.HasFrontmatter || !heading.Match(text) {
+	if s == nil || was == nil || s.HasFrontmatter || !was.HasFrontmatter || !bytes.Equal(title(text), title(was.Body)) || title(text) == nil {
 		return text
 	}
 	header := old[:len(old)-len(was.Body)]
 	return append(append([]byte{}, header...), text...)
+}
+
+// blocked refuses new files where the folder has something that is not part of the skill, such as a link that leads out of it.
+func (w *work) blocked(next store.Content, j job) error {
+	for _, name := range sortedNames(next) {
+		if _, had := w.base[name]; had || j.folder == "" {
+			continue
+		}
+		for place := name; place != "."; place = path.Dir(place) {
+			info, err := os.Lstat(filepath.Join(j.folder, filepath.FromSlash(place)))
+			if err != nil || info.IsDir() || w.reached(place) {
+				continue
+			}
+			return fmt.Errorf("%s cannot be written: the folder has %s, which is not part of the skill; use another path", name, place)
+		}
+	}
+	return nil
+}
+
+// reached tells whether something of the skill lies at or below a path: a link to a folder of the skill stands for it.
+func (w *work) reached(place string) bool {
+	for name := range w.base {
+		if name == place || strings.HasPrefix(name, place+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 // named gives a new skill a name that a folder can have, and demands that a fix keeps its own.
@@ -172,6 +218,8 @@ func (w *work) named(c store.Content, j job) (store.Content, error) {
 	switch {
 	case name == "" && j.name == "":
 		return nil, errors.New("the frontmatter of SKILL.md has no name")
+	case j.name != "" && !s.HasFrontmatter && !slices.ContainsFunc(w.skillsBefore(), func(b *skill.Skill) bool { return !b.HasFrontmatter }):
+		return nil, fmt.Errorf("SKILL.md would lose its frontmatter with the name %q: answer with an edit in the form that was asked for, or with the whole text of the file", j.name)
 	case j.name != "":
 		if s.Name != j.name {
 			return nil, fmt.Errorf("the name must stay %q", j.name)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/llm"
@@ -16,6 +18,7 @@ type Mode string
 
 // The modes.
 const (
+	Guarded Mode = "guarded" // they are made, but wait for a yes in folders that are somebody's source: under version control, outside of the home
 	Auto    Mode = "auto"    // they are made
 	Propose Mode = "propose" // they wait for a yes
 	Off     Mode = "off"     // there are none
@@ -31,7 +34,7 @@ type Likeness struct {
 type Options struct {
 	Store *store.Store
 	Model llm.Model
-	Mode  Mode // "": Auto
+	Mode  Mode // "": Guarded
 
 	// Root is the folder that captured skills go to, if the run has none of its own.
 	Root string
@@ -77,10 +80,10 @@ const defaultTokens = 200_000
 func New(o Options) (*Engine, error) {
 	switch o.Mode {
 	case "":
-		o.Mode = Auto
-	case Auto, Propose, Off:
+		o.Mode = Guarded
+	case Guarded, Auto, Propose, Off:
 	default:
-		return nil, wire.Errorf(wire.Usage, "unknown evolution mode %q", o.Mode).WithHint("use auto, propose or off")
+		return nil, wire.Errorf(wire.Usage, "unknown evolution mode %q", o.Mode).WithHint("use guarded, auto, propose or off")
 	}
 	if o.Store == nil {
 		return nil, fmt.Errorf("evolve skills: no store")
@@ -98,4 +101,37 @@ func New(o Options) (*Engine, error) {
 		o.Tokens = defaultTokens
 	}
 	return &Engine{o}, nil
+}
+
+// waits tells whether a change that nobody asked for waits for a yes in a folder.
+func (e *Engine) waits(dir string) bool {
+	switch e.o.Mode {
+	case Propose:
+		return true
+	case Guarded:
+		home, err := store.Canonical(e.o.Store.Home())
+		return err != nil || !within(dir, home) && versioned(dir)
+	}
+	return false
+}
+
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// versioned tells whether a folder lies in a working tree of a version control, or will.
+func versioned(dir string) bool {
+	for {
+		for _, mark := range []string{".git", ".hg", ".svn", ".jj"} {
+			if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
+				return true
+			}
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return false
+		}
+		dir = parent
+	}
 }

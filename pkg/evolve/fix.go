@@ -237,14 +237,9 @@ func (w *work) tries(rec store.Record) string {
 			out = append(out, "- "+a.Outcome+": "+line(a.Error, 200))
 		}
 	}
-	versions, _ := w.e.o.Store.Versions(rec.Dir())
-	for _, v := range versions {
-		if v.Lineage.Restores == "" || v.Lineage.CreatedBy == store.Human || len(v.Lineage.ParentSkillIDs) != 1 {
-			continue
-		}
-		if bad, ok, _ := w.e.o.Store.Record(v.Lineage.ParentSkillIDs[0]); ok {
-			out = append(out, "- "+line(bad.Lineage.ChangeSummary, 200)+": "+line(v.Lineage.ChangeSummary, 200))
-		}
+	bad, why, _ := w.e.takenBack(rec.Dir())
+	for i, b := range bad {
+		out = append(out, "- "+line(b.Lineage.ChangeSummary, 200)+": "+line(why[i], 200))
 	}
 	return strings.Join(out[max(len(out)-shownTries, 0):], "\n")
 }

@@ -287,6 +287,46 @@ func TestPropose(t *testing.T) {
 	}
 }
 
+// A skill that is somebody's source is not changed without a yes, unless they say so; one of the home is.
+func TestGuarded(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tracked, home bool
+		mode          evolve.Mode
+		want          string
+	}{
+		"in a working tree":       {true, false, "", review.Proposed},
+		"in a working tree, auto": {true, false, evolve.Auto, "done"},
+		"elsewhere":               {false, false, "", "done"},
+		"in the home":             {true, true, evolve.Guarded, "done"},
+	} {
+		st := openStore(t)
+		top := fastDir(t)
+		if tt.home {
+			top = st.Home()
+		}
+		root := filepath.Join(top, "skills")
+		if tt.tracked {
+			writeFile(t, filepath.Join(top, ".git", "HEAD"), "ref: refs/heads/main\n")
+		}
+		one := addSkill(t, st, root, "one", nil)
+		e := engine(t, evolve.Options{Store: st, Model: answers(stepTwo, whole(skillText("fresh", steps)), stepTwo), Mode: tt.mode})
+		req := fixOf(one.Dir())
+		req.Trigger = evolve.ByAnalysis
+		if res, err := e.Evolve(t.Context(), req); err != nil || res.Outcome != tt.want {
+			t.Errorf("%s: a fix: got %+v, %v, want %s", name, res, err, tt.want)
+		}
+		if res, err := e.Evolve(t.Context(), captureOf(filepath.Join(root, "new"), aRun())); err != nil || res.Outcome != tt.want {
+			t.Errorf("%s: a capture: got %+v, %v, want %s", name, res, err, tt.want)
+		}
+		if tt.want == "done" {
+			continue
+		}
+		if res, err := e.Evolve(t.Context(), fixOf(one.Dir())); err != nil || res.Outcome != "done" {
+			t.Errorf("%s: asked for: got %+v, %v", name, res, err)
+		}
+	}
+}
+
 // EV-06: a pinned skill is not changed, and no model is asked.
 func TestEV06PinnedSkill(t *testing.T) {
 	st := openStore(t)

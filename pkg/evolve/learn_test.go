@@ -334,6 +334,21 @@ func TestEV08TakenBack(t *testing.T) {
 	if !strings.Contains(m.last(), "name the second step: taken back") {
 		t.Errorf("the next fix is not told: %q", m.last())
 	}
+	// The same is not made again. Another bad version is compared with what was put back, not with the bad one before it.
+	other := strings.ReplaceAll(stepTwo, "with care", "with haste")
+	m = answers(judged(back.SkillID, true, false, toFix(back.SkillID)), stepTwo, other)
+	if got, err = e(m).Learn(t.Context(), nth(8, back)); err != nil || len(got.Changes) != 1 || !strings.Contains(m.last(), "was there before and was taken back") {
+		t.Fatalf("got %+v, %v, told %q", got, err, m.last())
+	}
+	bad = got.Changes[0].Record
+	for n := 9; n <= 11; n++ {
+		if got, err = e(answers(judged(bad.SkillID, true, false))).Learn(t.Context(), nth(n, bad)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(got.Changes) != 1 || got.Changes[0].Record.Lineage.Restores != one.SkillID || readFile(t, one.Path) != text {
+		t.Errorf("got %+v, want the first text back", got)
+	}
 	checkStore(t, st)
 }
 

@@ -54,7 +54,11 @@ func (e *Engine) worse(rec store.Record) (better store.Record, why string, err e
 		if len(better.Lineage.ParentSkillIDs) != 1 {
 			return better, "", nil
 		}
-		parent, ok, err := e.o.Store.Record(better.Lineage.ParentSkillIDs[0])
+		before := better.Lineage.ParentSkillIDs[0]
+		if better.Lineage.Restores != "" {
+			before = better.Lineage.Restores // its parent is what was taken back
+		}
+		parent, ok, err := e.o.Store.Record(before)
 		if err != nil || !ok || parent.Dir() != rec.Dir() {
 			return better, "", err
 		}
@@ -68,6 +72,34 @@ func (e *Engine) worse(rec store.Record) (better store.Record, why string, err e
 		}
 	}
 	return better, "", nil
+}
+
+// takenBack lists the versions of a folder that were taken back, each with the reason.
+func (e *Engine) takenBack(dir string) (bad []store.Record, why []string, err error) {
+	versions, err := e.o.Store.Versions(dir)
+	for _, v := range versions {
+		if v.Lineage.Restores == "" || v.Lineage.CreatedBy == store.Human || len(v.Lineage.ParentSkillIDs) != 1 {
+			continue
+		}
+		if rec, ok, err := e.o.Store.Record(v.Lineage.ParentSkillIDs[0]); err == nil && ok {
+			bad, why = append(bad, rec), append(why, v.Lineage.ChangeSummary)
+		}
+	}
+	return bad, why, err
+}
+
+// again refuses what was taken back before, unless a person asks for the change.
+func (w *work) again(next store.Content) (out []string) {
+	if w.isNew() || w.req.Trigger == Manual {
+		return nil
+	}
+	bad, why, _ := w.e.takenBack(w.head.Dir()) // what cannot be read does not hold a change back
+	for i, rec := range bad {
+		if c, err := w.e.o.Store.Content(rec); err == nil && sameButBlanks(c, next) {
+			out = append(out, "this version was there before and was "+line(why[i], 200))
+		}
+	}
+	return out
 }
 
 // maxGenerations is how far back a version with enough uses is looked for.

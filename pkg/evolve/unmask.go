@@ -1,6 +1,10 @@
 package evolve
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/openspace-dev/openspace/pkg/store"
@@ -9,28 +13,41 @@ import (
 // The mask hides what looks like a secret from the model, also where a skill has it as an example. What stands in its place must not get into the
 // skill when the model repeats the line: the line that was hidden is put back.
 
-// unmask puts the lines back that were hidden when the files were shown.
-func (w *work) unmask(edit string) string {
-	var pairs []string
+// unmask puts the lines back that were hidden when the files were shown. Of lines that look alike when they are hidden nobody knows which is meant:
+// such an edit is an error.
+func (w *work) unmask(edit string) (string, error) {
+	meant := map[string]string{}
+	twins := map[string]bool{}
 	for _, b := range w.before {
-		if !isText(b.Data) {
-			continue
-		}
 		text := string(b.Data)
-		if w.e.o.Mask(text) == text {
+		if !isText(b.Data) || w.e.o.Mask(text) == text {
 			continue
 		}
 		for _, l := range strings.Split(text, "\n") {
 			l = strings.TrimSpace(l)
-			if hidden := w.e.o.Mask(l); hidden != l && len(hidden) > 3 {
-				pairs = append(pairs, hidden, l)
+			hidden := w.e.o.Mask(l)
+			if hidden == l || len(hidden) <= 3 {
+				continue
 			}
+			if other, ok := meant[hidden]; ok && other != l {
+				twins[hidden] = true
+			}
+			meant[hidden] = l
 		}
 	}
-	if len(pairs) == 0 {
-		return edit
+	var pairs []string
+	for _, hidden := range longestFirst(meant) {
+		if twins[hidden] && strings.Contains(edit, hidden) {
+			return "", fmt.Errorf("there are several lines %q, which differ in what is hidden from you: leave them out of the edit, also as lines that stay", line(hidden, 200))
+		}
+		pairs = append(pairs, hidden, meant[hidden])
 	}
-	return strings.NewReplacer(pairs...).Replace(edit)
+	return strings.NewReplacer(pairs...).Replace(edit), nil
+}
+
+// longestFirst sorts lines so that one is looked for before another that it begins with.
+func longestFirst(lines map[string]string) []string {
+	return slices.SortedFunc(maps.Keys(lines), func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 }
 
 // secrets finds lines of the new version that the mask hides and that the one before did not have.

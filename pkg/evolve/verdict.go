@@ -51,6 +51,21 @@ func parseVerdict(text string, run Run) (verdict, error) {
 	return v, nil
 }
 
+// hide masks all texts of a verdict: it is journaled, and a model may have seen what the mask does not find in another form.
+func (v *verdict) hide(mask func(string) string) {
+	v.note = mask(v.note)
+	for i := range v.issues {
+		v.issues[i] = mask(v.issues[i])
+	}
+	for id, j := range v.judgments {
+		j.Note = mask(j.Note)
+		v.judgments[id] = j
+	}
+	for i := range v.suggestions {
+		v.suggestions[i].Direction = mask(v.suggestions[i].Direction)
+	}
+}
+
 // issue reads one issue of a tool: a text, or an object of key and text.
 func issue(v any) string {
 	if m, ok := v.(map[string]any); ok {

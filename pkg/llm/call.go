@@ -44,8 +44,9 @@ func (c *client) Chat(ctx context.Context, r Request) (Reply, error) {
 	w := &call{c: c, r: r}
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval = c.o.Pause
+	end, _ := within.Deadline() // ctx may have less time than we would take
 	reply, err := backoff.Retry(within, func() (Reply, error) { return w.try(within) },
-		backoff.WithBackOff(pauses), backoff.WithMaxTries(uint(c.o.Attempts)), backoff.WithMaxElapsedTime(c.o.MaxTime),
+		backoff.WithBackOff(pauses), backoff.WithMaxTries(uint(c.o.Attempts)), backoff.WithMaxElapsedTime(time.Until(end)),
 		backoff.WithNotify(func(_ error, d time.Duration) {
 			c.o.Log(fmt.Sprintf("%s; again in %s", w.last, d.Round(100*time.Millisecond)))
 		}))

@@ -83,10 +83,12 @@ func Hint(err error) string {
 		return "is the model's name right, and OPENSPACE_LLM_API_BASE?"
 	case TooLarge:
 		return "give a smaller task, or a model with a larger window with --model"
-	case Unreachable, Late:
-		return "is the address right and the server up? a longer wait is --timeout"
+	case Unreachable:
+		return "is the address right and the server up?"
+	case Late:
+		return `is the server up? a slow one needs more seconds: OPENSPACE_LLM_CONFIG='{"timeout":600}'`
 	case Diverged:
-		return "record the run again with --record"
+		return "are the files as they were when it was recorded? else record the run again with --record"
 	}
 	return ""
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -34,10 +33,10 @@ var optional = []string{
 }
 
 var (
-	mustHave    = regexp.MustCompile(`(?i)(missing|must be (passed|provided|included|sent)|required|requires)`)
-	systemFirst = regexp.MustCompile(`(?i)system (message|role|prompt).*(begin|first|start|only one|single|multiple)|(multiple|only one) system`)
-	noImages    = regexp.MustCompile(`(?i)image[^.]{0,40}not supported|(not|that) support (image|vision)`)
-	noStream    = regexp.MustCompile(`(?i)stream(ing)?\W.*not (supported|allowed|available)|does not support stream`)
+	mustHave    = lazy(`(?i)(missing|must be (passed|provided|included|sent)|required|requires)`)
+	systemFirst = lazy(`(?i)system (message|role|prompt).*(begin|first|start|only one|single|multiple)|(multiple|only one) system`)
+	noImages    = lazy(`(?i)image[^.]{0,40}not supported|(not|that) support (image|vision)`)
+	noStream    = lazy(`(?i)stream(ing)?\W.*not (supported|allowed|available)|does not support stream`)
 )
 
 // learn changes the quirks by what a refusal says, and tells whether there was something new in it. sent has
@@ -48,19 +47,19 @@ func (q *quirks) learn(status int, message, param string, sent func(field string
 	}
 	names := func(field string) bool { return param == field || wordIn(message, field) }
 	switch {
-	case names("reasoning_content") && mustHave.MatchString(message) && q.missing == "":
+	case names("reasoning_content") && mustHave().MatchString(message) && q.missing == "":
 		q.missing = "reasoning_content"
 		q.dropped = slices.DeleteFunc(slices.Clone(q.dropped), func(f string) bool { return f == q.missing })
 		return true
 	case names(q.maxField) && sent(q.maxField):
 		return q.otherMax()
-	case names(q.maxField) && !q.needsMax && mustHave.MatchString(message):
+	case names(q.maxField) && !q.needsMax && mustHave().MatchString(message):
 		q.needsMax = true
 		return true
-	case noImages.MatchString(message) && sent("image_url"):
+	case noImages().MatchString(message) && sent("image_url"):
 		q.dropped = append(slices.Clone(q.dropped), "image_url")
 		return true
-	case !q.oneSystem && systemFirst.MatchString(message):
+	case !q.oneSystem && systemFirst().MatchString(message):
 		q.oneSystem = true
 		return true
 	}
@@ -70,7 +69,7 @@ func (q *quirks) learn(status int, message, param string, sent func(field string
 			return true
 		}
 	}
-	if !q.whole && noStream.MatchString(message) {
+	if !q.whole && noStream().MatchString(message) {
 		q.whole = true
 		return true
 	}

@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -52,7 +51,7 @@ var prices = []price{
 }
 
 // dated matches what may follow a model's name without changing its price.
-var dated = regexp.MustCompile(`^(-latest|-preview|-\d{2}-\d{4}|-\d{4}-\d{2}-\d{2}|-\d{8}|-\d{4})?$`)
+var dated = lazy(`^(-latest|-preview|-\d{2}-\d{4}|-\d{4}-\d{2}-\d{2}|-\d{8}|-\d{4})?$`)
 
 // priceOf finds the price of a model by the last part of its name.
 func priceOf(model string) (price, bool) {
@@ -64,7 +63,7 @@ func priceOf(model string) (price, bool) {
 	name = strings.ReplaceAll(name, ".", "-")
 	best, found := price{}, false
 	for _, p := range prices {
-		if rest, ok := strings.CutPrefix(name, p.model); ok && dated.MatchString(rest) && len(p.model) > len(best.model) {
+		if rest, ok := strings.CutPrefix(name, p.model); ok && dated().MatchString(rest) && len(p.model) > len(best.model) {
 			best, found = p, true
 		}
 	}

@@ -91,6 +91,14 @@ func TestRetryAfter(t *testing.T) {
 			}
 		})
 	}
+	t.Run("longer than the caller has", func(t *testing.T) {
+		s := play(t, llmtest.Step{Fault: llmtest.Fault{Status: 429, RetryAfter: "300"}})
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if _, err := open(t, s.URL).Chat(ctx, ask("x")); kindOf(err) != llm.Limited || ctx.Err() != nil {
+			t.Errorf("got %v, context %v", err, ctx.Err())
+		}
+	})
 	t.Run("short", func(t *testing.T) {
 		s := play(t, llmtest.Step{Fault: llmtest.Fault{Status: 429, Headers: map[string]string{"Retry-After-Ms": "50"}}}, ok)
 		start := time.Now()

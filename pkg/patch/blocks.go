@@ -1,13 +1,10 @@
 package patch
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 var (
-	divider = regexp.MustCompile(`^[ \t]*={7}[ \t]*$`)
-	replace = regexp.MustCompile(`^[ \t]*>{7}[ \t]*REPLACE[ \t]*$`)
+	divider = lazy(`^[ \t]*={7}[ \t]*$`)
+	replace = lazy(`^[ \t]*>{7}[ \t]*REPLACE[ \t]*$`)
 )
 
 const blockHint = "A block is <<<<<<< SEARCH, the text as it is, =======, the text as it should be, >>>>>>> REPLACE. Text that has such lines itself needs the patch format."
@@ -16,7 +13,7 @@ const blockHint = "A block is <<<<<<< SEARCH, the text as it is, =======, the te
 func parseDiff(in source) ([]step, error) {
 	s := step{kind: Update, path: skillFile, line: in.first}
 	for i := 0; i < len(in.lines); i++ {
-		if !search.MatchString(in.lines[i]) {
+		if !search().MatchString(in.lines[i]) {
 			continue
 		}
 		h, end, err := parseBlock(in, i)
@@ -37,11 +34,11 @@ func parseBlock(in source, start int) (hunk, int, *Error) {
 	for i := start + 1; i < len(in.lines); i++ {
 		line := in.lines[i]
 		switch {
-		case search.MatchString(line), middle < 0 && replace.MatchString(line), middle >= 0 && divider.MatchString(line):
+		case search().MatchString(line), middle < 0 && replace().MatchString(line), middle >= 0 && divider().MatchString(line):
 			return hunk{}, 0, &Error{Kind: Syntax, Line: in.number(i), Message: "this marker is out of place", Hint: blockHint}
-		case divider.MatchString(line):
+		case divider().MatchString(line):
 			middle = i
-		case replace.MatchString(line):
+		case replace().MatchString(line):
 			h := hunk{line: in.number(start), block: true, old: in.lines[start+1 : middle], new: in.lines[middle+1 : i]}
 			err := h.checkBlock()
 			return h, i, err

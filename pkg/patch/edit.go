@@ -1,9 +1,6 @@
 package patch
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // Format is one of the three edit formats.
 type Format string
@@ -128,8 +125,8 @@ func tooMany() *Error {
 
 // Markers, each a whole line without its trailing blanks.
 var (
-	fileHeader  = regexp.MustCompile(`^\*\*\*[ \t]*File:[ \t]+(\S.*)$`)
-	patchHeader = regexp.MustCompile(`^\*\*\* (Add File|Update File|Delete File|Move to):(.*)$`)
+	fileHeader  = lazy(`^\*\*\*[ \t]*File:[ \t]+(\S.*)$`)
+	patchHeader = lazy(`^\*\*\* (Add File|Update File|Delete File|Move to):(.*)$`)
 )
 
 const (

@@ -2,7 +2,6 @@ package patch
 
 import (
 	"path"
-	"regexp"
 	"strings"
 )
 
@@ -19,7 +18,7 @@ func parseFull(in source) ([]step, error) {
 	}
 	var steps []step
 	for i := 0; i < len(in.lines); {
-		m := fileHeader.FindStringSubmatch(marker(in.lines[i]))
+		m := fileHeader().FindStringSubmatch(marker(in.lines[i]))
 		if m == nil { // only above the first header
 			i++
 			continue
@@ -54,10 +53,10 @@ func fileEnd(in source, start int, markdown bool) (int, *Error) {
 			continue
 		}
 		line := marker(in.lines[i])
-		if fileHeader.MatchString(line) {
+		if fileHeader().MatchString(line) {
 			return i, nil
 		}
-		if patchHeader.MatchString(line) || line == beginPatch {
+		if patchHeader().MatchString(line) || line == beginPatch {
 			return 0, &Error{Kind: Syntax, Line: in.number(i), Message: "a header of the patch format stands among whole files", Hint: "Use one format: *** File: headers only, or all of it between *** Begin Patch and *** End Patch."}
 		}
 	}
@@ -75,10 +74,10 @@ func fenceEnds(lines []string, start int, markdown bool) map[int]int {
 	}
 	ends := map[int]int{}
 	for i := start; i < len(lines); i++ {
-		if fileHeader.MatchString(marker(lines[i])) {
+		if fileHeader().MatchString(marker(lines[i])) {
 			break
 		}
-		m := fenceOpen.FindStringSubmatch(lines[i])
+		m := fenceOpen().FindStringSubmatch(lines[i])
 		if m == nil {
 			continue
 		}
@@ -112,18 +111,18 @@ func fileContent(lines []string, markdown bool) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-var markdownTag = regexp.MustCompile(`^(?i:markdown|md)[ \t]*$`)
+var markdownTag = lazy(`^(?i:markdown|md)[ \t]*$`)
 
 // fenced tells whether a fence around a whole file is not part of it.
 func fenced(lines []string, markdown bool) bool {
-	m := fenceOpen.FindStringSubmatch(lines[0])
+	m := fenceOpen().FindStringSubmatch(lines[0])
 	if m == nil {
 		return false
 	}
 	if !markdown {
 		return encloses(lines)
 	}
-	return (markdownTag.MatchString(m[2]) || frontmatter(lines[1:])) && lastClosing(lines, 0, lines[0]) == len(lines)-1
+	return (markdownTag().MatchString(m[2]) || frontmatter(lines[1:])) && lastClosing(lines, 0, lines[0]) == len(lines)-1
 }
 
 func isMarkdown(file string) bool {

@@ -63,7 +63,7 @@ func (r *patchReader) envelope(start int) ([]step, error) {
 			r.at++
 			return steps, nil
 		}
-		m := patchHeader.FindStringSubmatch(line)
+		m := patchHeader().FindStringSubmatch(line)
 		switch {
 		case m != nil && m[1] != "Move to":
 			s, err := r.file(m[1], headerPath(m[2]))
@@ -111,7 +111,7 @@ func (r *patchReader) ends() bool {
 		return false
 	}
 	line = marker(line)
-	return line == endPatch || patchHeader.MatchString(line)
+	return line == endPatch || patchHeader().MatchString(line)
 }
 
 // skipBody skips the content that some models put below a deletion.
@@ -155,7 +155,7 @@ func (r *patchReader) updated(s *step) *Error {
 		r.at++
 	}
 	if r.at < len(r.lines) {
-		if m := patchHeader.FindStringSubmatch(marker(r.lines[r.at])); m != nil && m[1] == "Move to" {
+		if m := patchHeader().FindStringSubmatch(marker(r.lines[r.at])); m != nil && m[1] == "Move to" {
 			if s.to = headerPath(m[2]); s.to == "" {
 				return &Error{Kind: Syntax, Line: r.number(r.at), Message: "the move has no path"}
 			}

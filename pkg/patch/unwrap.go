@@ -3,6 +3,7 @@ package patch
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // source is the part of a text that is the edit.
@@ -27,10 +28,10 @@ const (
 )
 
 var (
-	nameKey   = regexp.MustCompile(`^name[ \t]*:`)
-	fenceOpen = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})[ \t]*([^`]*)$")
-	hereDoc   = regexp.MustCompile(`<<-?[ \t]*["']?([A-Za-z_][A-Za-z0-9_]*)["']?`)
-	search    = regexp.MustCompile(`^[ \t]*<{7}[ \t]*SEARCH[ \t]*$`)
+	nameKey   = lazy(`^name[ \t]*:`)
+	fenceOpen = lazy("^ {0,3}(`{3,}|~{3,})[ \t]*([^`]*)$")
+	hereDoc   = lazy(`<<-?[ \t]*["']?([A-Za-z_][A-Za-z0-9_]*)["']?`)
+	search    = lazy(`^[ \t]*<{7}[ \t]*SEARCH[ \t]*$`)
 )
 
 // unwrap finds the edit in a text and tells its format.
@@ -69,12 +70,12 @@ func firstMarker(lines []string) (int, Format) {
 // begins tells whether a line is a marker that begins an edit.
 func begins(line string) (Format, bool) {
 	if !strings.HasPrefix(line, "***") {
-		return Diff, strings.HasPrefix(line, "<<<<<<<") && search.MatchString(line)
+		return Diff, strings.HasPrefix(line, "<<<<<<<") && search().MatchString(line)
 	}
 	switch m := marker(line); {
 	case m == beginPatch:
 		return Patch, true
-	case m == beginFiles, fileHeader.MatchString(m):
+	case m == beginFiles, fileHeader().MatchString(m):
 		return Full, true
 	}
 	return "", false
@@ -107,7 +108,7 @@ func lastClosing(lines []string, from int, line string) int {
 	for j := from + 1; closes != nil && j < len(lines); j++ {
 		if closes(lines[j]) {
 			last, closing = j, closing+1
-		} else if m := fenceOpen.FindStringSubmatch(lines[j]); m != nil && fence != "" && strings.HasPrefix(m[1], fence) {
+		} else if m := fenceOpen().FindStringSubmatch(lines[j]); m != nil && fence != "" && strings.HasPrefix(m[1], fence) {
 			opening++
 		}
 	}
@@ -120,10 +121,10 @@ func lastClosing(lines []string, from int, line string) int {
 // closer returns what tells the lines that close the fence or here-document
 // which a line opens, and the fence; nil when it opens none.
 func closer(line string) (func(string) bool, string) {
-	if m := fenceOpen.FindStringSubmatch(line); m != nil {
+	if m := fenceOpen().FindStringSubmatch(line); m != nil {
 		return func(l string) bool { return closesFence(l, m[1]) }, m[1]
 	}
-	if m := hereDoc.FindStringSubmatch(line); m != nil {
+	if m := hereDoc().FindStringSubmatch(line); m != nil {
 		return func(l string) bool { return strings.TrimSpace(l) == m[1] }, ""
 	}
 	return nil, ""
@@ -148,7 +149,7 @@ func (s source) skillText(before int) (source, bool) {
 			break
 		}
 		if !isBlank(line) {
-			if opening != "" && fenceOpen.MatchString(opening) {
+			if opening != "" && fenceOpen().MatchString(opening) {
 				break // something else stands in the fence
 			}
 			opening = line
@@ -183,7 +184,7 @@ func frontmatter(lines []string) bool {
 		if strings.TrimRight(line, " \t") == "---" {
 			return named
 		}
-		named = named || nameKey.MatchString(line)
+		named = named || nameKey().MatchString(line)
 	}
 	return false
 }
@@ -218,3 +219,8 @@ func encloses(lines []string) bool {
 }
 
 func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
+
+// lazy is a pattern that is compiled when it is needed first.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}

@@ -212,11 +212,21 @@ func (p Proposal) Diff(st *store.Store) ([]store.FileDiff, error) {
 	return store.Compare(before, content.Side())
 }
 
+// newID is the id of the skill that a proposal becomes.
+func newID(name, proposal string) string {
+	id := skill.NewID(name, "v0")
+	return id[:strings.LastIndex(id, "_")+1] + strings.TrimPrefix(proposal, "p")
+}
+
 // change returns the proposal as what can be put in place.
 func (p Proposal) change() (Change, error) {
 	content, err := p.Content()
+	id := "" // of a new folder: the same however often it is put in place
+	if p.Kind != Fix {
+		id = newID(p.Name, p.ID)
+	}
 	return Change{Kind: p.Kind, Dir: p.SkillDir, Head: p.SkillID, Content: content, Record: store.Record{
-		Name: p.Name, Category: p.Category, ToolDependencies: p.Tools,
+		SkillID: id, Name: p.Name, Category: p.Category, ToolDependencies: p.Tools,
 		Lineage: store.Lineage{
 			Origin: map[Kind]string{Derived: store.OriginDerived, Captured: store.OriginCaptured}[p.Kind], ParentSkillIDs: p.ParentSkillIDs,
 			SourceTaskID: p.SourceTaskID, ChangeSummary: p.ChangeSummary, CreatedBy: p.CreatedBy,

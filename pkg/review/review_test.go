@@ -1,6 +1,7 @@
 package review_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -193,6 +194,53 @@ func TestApprove(t *testing.T) {
 	}
 	if rec, err = review.Approve(t.Context(), st, p.ID); err != nil || rec.Lineage.Origin != store.OriginCaptured {
 		t.Errorf("got %+v, %v", rec, err)
+	}
+}
+
+// A proposal is put in place once: by one of several who approve at once, and not again when a process ended before it could note it.
+func TestApproveOnce(t *testing.T) {
+	st, head := setup(t)
+	root := t.TempDir()
+	for _, c := range []review.Change{fix(head), captured(root, "fresh")} {
+		p, err := review.Save(st.Home(), c, review.Proposal{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir, aside := filepath.Join(st.Home(), "proposals", p.ID), filepath.Join(t.TempDir(), "aside")
+		if err := os.CopyFS(aside, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		ids := make(chan string, 4)
+		for range cap(ids) {
+			go func() {
+				rec, err := review.Approve(context.Background(), st, p.ID)
+				if err != nil && !errors.Is(err, store.ErrNotFound) {
+					t.Errorf("got %v, want ErrNotFound", err)
+				}
+				ids <- rec.SkillID
+			}()
+		}
+		var made []string
+		for range cap(ids) {
+			if id := <-ids; id != "" {
+				made = append(made, id)
+			}
+		}
+		if len(made) != 1 {
+			t.Fatalf("%s: got %v, want one", c.Kind, made)
+		}
+		if err := os.Rename(aside, dir); err != nil { // as it is when a process is killed in between
+			t.Fatal(err)
+		}
+		if rec, err := review.Approve(t.Context(), st, p.ID); err != nil || rec.SkillID != made[0] {
+			t.Errorf("%s: again: got %+v, %v", c.Kind, rec, err)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(root, "*")); len(left) != 1 {
+		t.Errorf("got %v, want one folder", left)
+	}
+	if versions, err := st.Versions(head.Dir()); err != nil || len(versions) != 2 {
+		t.Errorf("got %v, %v, want two versions", versions, err)
 	}
 }
 

@@ -65,7 +65,8 @@ func (s *Settings) readDotEnv(path string) {
 var notFromDotEnv = []string{EnvName("embedding"), EnvName("import"), EnvName("policy"), EnvName("require_signature"), EnvName("signed_by"), EnvName("source"),
 	EnvName("visibility"), EnvName("allow_private_addresses"), EnvName("allow_read"), EnvName("allow_write"), EnvName("command_rules"), EnvName("pass_env"), EnvName("sandbox"),
 	EnvName("search_scope"), EnvName("browser"), EnvName("vision_model"), EnvName("web_search"), EnvName("web_search_model"), EnvName("web_search_url"), EnvName("workspace"), EnvName("workspace_dir"), EnvName("mcp_hosts"),
-	EnvName("no_mcp"), EnvName("max_tools"), EnvName("backend_scope"), mcpVariable, configPath, configJSON}
+	EnvName("no_mcp"), EnvName("max_tools"), EnvName("backend_scope"), mcpVariable, configPath, configJSON,
+	EnvName("allow_host"), EnvName("allow_origin"), EnvName("auth_token_file"), EnvName("insecure"), EnvName("tools")}
 
 func readFile(path string) ([]byte, error) { return readBounded(path, maxFile) }
 

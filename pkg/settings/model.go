@@ -7,7 +7,9 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -23,6 +25,7 @@ type ModelAccount struct {
 	Key      Value  // an empty Value means that there is none
 	Headers  map[string]string
 	Config   map[string]any // more fields of each request
+	Timeout  time.Duration  // without a sign of life; 0: the default
 
 	headers Value // where the headers come from
 	own     bool  // the address is that of the provider whose variable has the key
@@ -98,7 +101,7 @@ func (s *Settings) Model(name string) (a ModelAccount, err error) {
 		return a, err
 	}
 	a.Headers, a.headers = own.overHeaders(a)
-	a.Config = overlaid(a.Config, own.config)
+	a.Config, a.Timeout = overlaid(a.Config, own.config), own.timeout
 	a.notes = append(a.notes, own.notes...)
 	a.Base.Value, a.Key.Value = strings.TrimRight(strings.TrimSpace(a.Base.Value), "/"), strings.TrimSpace(a.Key.Value)
 	return a, a.check()
@@ -128,6 +131,7 @@ type ownModel struct {
 	headers   map[string]string
 	headersAt Value
 	config    map[string]any
+	timeout   time.Duration
 	notes     []string
 }
 
@@ -140,7 +144,7 @@ func (o ownModel) overHeaders(a ModelAccount) (map[string]string, Value) {
 
 // notFields are names in OPENSPACE_LLM_CONFIG that older configurations have for a client library; they are
 // no fields of a request.
-var notFields = []string{"api_version", "custom_llm_provider", "drop_params", "max_retries", "num_retries", "organization", "request_timeout", "timeout"}
+var notFields = []string{"api_version", "custom_llm_provider", "drop_params", "max_retries", "num_retries", "organization"}
 
 func (s *Settings) ownModel() (o ownModel, err error) {
 	o.key, _ = s.Lookup("llm_api_key")
@@ -155,6 +159,9 @@ func (s *Settings) ownModel() (o ownModel, err error) {
 	}
 	return o, o.takeConfig(v)
 }
+
+// maxTimeout bounds the seconds without a sign of life.
+const maxTimeout = 86400
 
 // takeConfig moves what is no field of a request to where it belongs.
 func (o *ownModel) takeConfig(v Value) error {
@@ -174,6 +181,13 @@ func (o *ownModel) takeConfig(v Value) error {
 		o.base = Value{Value: text, Source: v.Source, Where: v.Where + " api_base", Project: v.Project, path: v.path}
 	}
 	o.model = take("model")
+	if text := take("request_timeout", "timeout"); text != "" {
+		seconds, err := strconv.ParseFloat(text, 64)
+		if !(err == nil && seconds > 0 && seconds <= maxTimeout) {
+			return fmt.Errorf("%s: timeout: want a number of seconds from 0 to %d", v.Place(), maxTimeout)
+		}
+		o.timeout = time.Duration(seconds * float64(time.Second))
+	}
 	if raw, ok := o.config["extra_headers"]; ok {
 		delete(o.config, "extra_headers")
 		data, err := json.Marshal(raw)

@@ -125,3 +125,27 @@ func TestWorkspaceNames(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// A workspace around the home would leave nothing closed; the home itself is the user's to give, with a word about it.
+func TestWorkspaceAroundHome(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "people", "me")
+	write(t, filepath.Join(home, "work", "a.txt"), "a")
+	for dir, want := range map[string]string{
+		filepath.Join(home, "work"): "", home: "warned", filepath.Dir(home): "refused", "/": "refused", home + "2": "",
+	} {
+		m := &scripted{work: answers("Done.")}
+		s := suite(t, m, false)
+		s.UserHome = home
+		res, _ := run(t, s, wire.Task{Task: "do it", WorkspaceDir: dir})
+		got := ""
+		switch {
+		case res.Status == "error" && res.Error.Code == wire.Usage && len(m.seen) == 0:
+			got = "refused"
+		case len(res.Warnings) > 0:
+			got = "warned"
+		}
+		if got != want {
+			t.Errorf("%s: got %q (%s, %+v, %q), want %q", dir, got, res.Status, res.Error, res.Warnings, want)
+		}
+	}
+}

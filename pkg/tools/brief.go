@@ -36,6 +36,26 @@ func brief(schema json.RawMessage) json.RawMessage {
 	return out
 }
 
+// without returns a schema of an object without some of its properties.
+func without(schema json.RawMessage, names []string) json.RawMessage {
+	var fields, properties map[string]json.RawMessage
+	if len(names) == 0 || json.Unmarshal(schema, &fields) != nil || json.Unmarshal(fields["properties"], &properties) != nil {
+		return schema
+	}
+	for _, name := range names {
+		delete(properties, name)
+	}
+	left, err := json.Marshal(properties)
+	if err != nil {
+		return schema
+	}
+	fields["properties"] = left
+	if out, err := json.Marshal(fields); err == nil {
+		return out
+	}
+	return schema
+}
+
 // briefEach shortens the schemas that an object holds by names of its own.
 func briefEach(object json.RawMessage) json.RawMessage {
 	var fields map[string]json.RawMessage

@@ -33,6 +33,32 @@ func TestSpecsAreBrief(t *testing.T) {
 	}
 }
 
+// Parameters that a model is not told of are taken all the same.
+func TestQuietParameters(t *testing.T) {
+	s, err := tools.NewSet(quiet(`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}},"required":["a"],"additionalProperties":false}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(s.Specs()[0].Parameters), `{"properties":{"a":{"type":"string"}},"required":["a"],"type":"object"}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if r := s.Run(context.Background(), tools.Call{Name: "probe", Args: json.RawMessage(`{"a":"x","b":1}`)}); r.Failed() {
+		t.Errorf("got %q, want it to be taken", r.Content)
+	}
+	if r := s.Run(context.Background(), tools.Call{Name: "probe", Args: json.RawMessage(`{"a":"x","b":"y"}`)}); !r.Failed() {
+		t.Error("got no failure, want it to be checked")
+	}
+}
+
+// quiet is a tool that does not tell of its parameter b.
+type quiet string
+
+func (q quiet) Spec() tools.Spec {
+	return tools.Spec{Name: "probe", Description: "probe", Parameters: json.RawMessage(q), Quiet: []string{"b"}}
+}
+
+func (quiet) Run(context.Context, tools.Call) tools.Result { return tools.Result{Content: "done"} }
+
 // schemaOnly is a tool that has nothing but a schema.
 type schemaOnly string
 

@@ -180,6 +180,8 @@ func (e *Env) browser(ctx context.Context, action string) (*browser.Browser, err
 		return nil, errors.New("the task is over")
 	case action != "open":
 		return nil, &browser.PartError{Reason: "no page is open; open one first"}
+	case e.Sandbox == sandbox.Off && os.Getuid() == 0:
+		return nil, errExposed
 	}
 	s, err := e.prepare()
 	if err != nil {
@@ -214,8 +216,8 @@ func (e *Env) browserKinds() []bool {
 	return []bool{false, true}
 }
 
-// errExposed is the error for a browser that would run with nothing around it.
-var errExposed = errors.New("there is neither the browser's sandbox nor ours on this machine")
+// errExposed is the error for a browser that would run with nothing around it. In a container its own sandbox may be forbidden, too.
+var errExposed = errors.New("it would run with neither its own sandbox, which it does not make for root, nor ours")
 
 // startBrowser starts the browser confined: of the task's files it has none, its own folder is all that it may write. bare is without the
 // sandbox that it makes for its pages.
@@ -284,7 +286,7 @@ func (e *Env) endBrowser() {
 		g.end()
 	}
 	if g.dir != "" {
-		removeAll(g.dir)
+		os.RemoveAll(g.dir)
 	}
 	g.browser, g.end, g.dir, g.page = nil, nil, "", browser.Page{}
 }
@@ -315,7 +317,7 @@ func (e *Env) unbrowsed(ctx context.Context, args browseArgs, err error) Result 
 		r := failed(TimedOut, "%s did not end within %s; the page may hang: open another one or try again", args.Action, orElse(e.Web.Time, browseTime))
 		r.Transient = true
 		return r
-	case errors.Is(err, sandbox.ErrUnconfined):
+	case errors.Is(err, sandbox.ErrUnconfined), errors.Is(err, errExposed):
 		return failed(Denied, "the browser was not started: %v", err)
 	}
 	return failed(wire.Internal, "%s was not done: %v", args.Action, err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/browser"
+	"github.com/openspace-dev/openspace/pkg/sandbox"
 	"github.com/openspace-dev/openspace/pkg/tools"
 )
 
@@ -119,6 +120,17 @@ func TestBrowserAddresses(t *testing.T) {
 		if r := used(t, e, `{"action":"open","url":"`+address+`"}`); r.Code != tools.Denied || strings.Contains(r.Content, "a secret") {
 			t.Errorf("%s gives code %q: %.300q", address, r.Code, r.Content)
 		}
+	}
+}
+
+// TestBrowserExposed: for root the browser makes no sandbox, so without ours it is not started.
+func TestBrowserExposed(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root is refused")
+	}
+	e := browsing(t, func(e *tools.Env) { e.Sandbox = sandbox.Off })
+	if r := used(t, e, `{"action":"open","url":"https://example.com/"}`); r.Code != tools.Denied || !strings.Contains(r.Error, "sandbox") {
+		t.Errorf("got code %q: %s", r.Code, r.Content)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -27,8 +26,11 @@ const (
 	Exited   = "exit"    // a command ended with a status that is not zero
 )
 
-// validName is what model providers take as the name of a function.
-var validName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+// validName tells whether model providers take a name as that of a function.
+func validName(name string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	return name != "" && len(name) <= 64 && strings.Trim(name, letters) == ""
+}
 
 // Set is the tools that one agent has. Its fields may be set before the first call of Run, which several goroutines may
 // use at once.
@@ -68,7 +70,7 @@ func NewSet(tools ...Tool) (*Set, error) {
 func (s *Set) add(m *member) (err error) {
 	name := m.spec.Name
 	switch {
-	case !validName.MatchString(name):
+	case !validName(name):
 		return fmt.Errorf("add tool %q: a name has 1 to 64 letters, digits, underscores and hyphens", name)
 	case s.byName[name] != nil:
 		return fmt.Errorf("add tool %q: there are two of this name", name)
@@ -100,7 +102,7 @@ func (s *Set) Specs() []Spec {
 
 // told is what models are shown of a tool.
 func (s Spec) told() Spec {
-	if s.Parameters = brief(s.Parameters); s.Told != nil {
+	if s.Parameters = brief(without(s.Parameters, s.Quiet)); s.Told != nil {
 		s.Parameters = s.Told
 	}
 	return s

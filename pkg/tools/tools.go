@@ -24,6 +24,7 @@ type Spec struct {
 	Told        json.RawMessage // what models are shown of the parameters; empty: the parameters, shortened
 	ReadOnly    bool            // it changes nothing, so that calls may run side by side
 	Hidden      bool            // models are not told of it, but may call it: an older name
+	Quiet       []string        // parameters that models are not told of, but may give: hardly used ones, known from elsewhere
 }
 
 // Call is one use of a tool.

@@ -6,10 +6,11 @@ import (
 )
 
 // former counts what the Python system sends for a conversation, from the rules by which it builds its requests. Its texts are not here: those
-// below say what each of its parts has to say, in few words, so that the figure is rather too low. The conversation is the same, and so are the tools
-// that are offered in it, but for "finish", which it does not have. It shows a skill in the first request only, which saves tokens and
-// leaves the model without it in all others.
+// below say what each of its parts has to say, in few words, so that the figure is rather too low. The model says the same in both systems; what its
+// calls give back is made anew by the Python system's rules (formerdoes.go). It shows a skill in the first request only, which saves tokens and
+// leaves the model without it in all others; keeps counts what it would send if it did not take the skill away.
 type former struct {
+	keeps     bool
 	task      string
 	workspace string
 	files     []string
@@ -27,8 +28,8 @@ type shown struct{ id, dir, head, body string }
 
 // turn is one reply of the model with the results of its calls.
 type turn struct {
-	said    string   // as it is sent back: text and calls
-	results []string // without our marks
+	said    string // as it is sent back: text and calls
+	results []string
 }
 
 // spent is what requests took, in tokens.
@@ -99,7 +100,7 @@ func (f *former) run() spent {
 	var rest []string
 	for i, t := range f.turns {
 		messages := append([]string{}, head...)
-		if i == 0 && len(f.skills) > 0 {
+		if len(f.skills) > 0 && (i == 0 || f.keeps) {
 			messages = append(messages, f.injected()) // it is taken out again after the first call
 		}
 		messages = append(append(messages, f.task), kept(rest, i+1)...)

@@ -58,21 +58,21 @@ func isChoice(r llmtest.Request) bool {
 func (b *bench) command(home, url string, args ...string) *exec.Cmd {
 	c := exec.Command(b.bin, append([]string{"--model", "test/model", "--max-iterations", "60", "--jsonl", "--browser=off", "--web-search=off"}, args...)...)
 	c.Dir = b.dir
-	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.dir, "OPENSPACE_HOME=" + home, "OPENSPACE_LLM_API_BASE=" + url + "/v1", "OPENSPACE_LLM_API_KEY=test-key-of-the-benchmark"}
+	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.dir, "OPENSPACE_HOME=" + home, "OPENSPACE_LLM_API_BASE=" + url + "/v1", "OPENSPACE_LLM_API_KEY=test-key-of-the-benchmark", "OPENSPACE_LEARN=off"}
 	c.Stderr = os.Stderr
 	return c
 }
 
 // conversation runs a task and counts what was sent for it, and what the Python system would send.
 func (b *bench) conversation(t scripted) (f taskFigures, err error) {
-	work, err := os.MkdirTemp(b.dir, "work-")
+	for i := range t.replies {
+		for j, c := range t.replies[i].ToolCalls { // where the skill is
+			t.replies[i].ToolCalls[j].Arguments = bytes.ReplaceAll(c.Arguments, []byte("{skill}"), []byte(filepath.Join(b.samples, "skills", t.skill)))
+		}
+	}
+	work, err := b.workspace(t)
 	if err != nil {
 		return f, err
-	}
-	for name, text := range t.files {
-		if err := put(filepath.Join(work, name), text); err != nil {
-			return f, err
-		}
 	}
 	m := &model{t: t}
 	server := llmtest.New(llmtest.Script{Answer: m.answer})
@@ -87,7 +87,23 @@ func (b *bench) conversation(t scripted) (f taskFigures, err error) {
 	if !bytes.Contains(out, []byte(`"type":"result"`)) || !bytes.Contains(out, []byte(`"status":"success"`)) {
 		return f, fmt.Errorf("it did not succeed: %.2000s", out)
 	}
-	return taskFigures{Name: t.name, Ours: ours(server.Requests()), Former: b.former(t, work, server.Requests())}, nil
+	f = taskFigures{Name: t.name, Ours: ours(server.Requests())}
+	if n := f.Ours.Calls - len(t.replies); n < 0 || n > 1 {
+		return f, fmt.Errorf("it took %d calls of the model for %d replies", f.Ours.Calls, len(t.replies))
+	}
+	f.Former, err = b.former(t, server.Requests())
+	return f, err
+}
+
+// workspace makes a folder with the files of a task.
+func (b *bench) workspace(t scripted) (string, error) {
+	work, err := os.MkdirTemp(b.dir, "work-")
+	for name, text := range t.files {
+		if err == nil {
+			err = put(filepath.Join(work, name), text)
+		}
+	}
+	return work, err
 }
 
 func put(path, text string) error {
@@ -118,64 +134,44 @@ func ours(requests []llmtest.Request) (s spent) {
 	return s
 }
 
-// mark is how results are marked for the model; the Python system has them bare.
-var mark = regexp.MustCompile(`(?s)^<result[^>]*>\n(.*)\n</result[^>]*>`)
+// compared is what the Python system sends for a conversation.
+type compared struct {
+	Own   spent `json:"own_tools"`            // with the tools that it has
+	Same  spent `json:"our_tools"`            // with ours offered in their place
+	Keeps spent `json:"own_tools_skill_kept"` // with its own, and the skill in each request as in ours
+}
 
 // former builds the same conversation as the Python system has it.
-func (b *bench) former(t scripted, work string, requests []llmtest.Request) spent {
-	f := former{task: t.task, workspace: work}
+func (b *bench) former(t scripted, requests []llmtest.Request) (c compared, err error) {
+	work, err := b.workspace(t)
+	if err != nil {
+		return c, err
+	}
+	f := former{task: t.task, workspace: work, offered: b.entries(), tools: formerTools}
 	for name := range t.files {
-		f.files = append(f.files, "- "+name)
+		if !strings.Contains(name, "/") {
+			f.files = append(f.files, "- "+name)
+		}
 	}
 	slices.Sort(f.files)
-	f.offered = b.entries()
 	if t.skill != "" {
 		f.skills = []shown{b.shown(t.skill)}
 	}
 	last := requests[len(requests)-1]
-	f.tools = formerTools(last.Fields["tools"])
 	for _, m := range last.Messages {
-		switch m.Role {
-		case "assistant":
-			f.turns = append(f.turns, turn{said: m.Text + string(m.Fields["tool_calls"])})
-		case "tool":
-			text := m.Text
-			if found := mark.FindStringSubmatch(text); found != nil {
-				text = found[1]
-			}
-			n := len(f.turns) - 1
-			f.turns[n].results = append(f.turns[n].results, text)
+		if m.Role != "assistant" {
+			continue
 		}
+		one := turn{said: m.Text + string(m.Fields["tool_calls"])}
+		for _, c := range t.replies[len(f.turns)].ToolCalls {
+			one.results = append(one.results, formerDoes(work, c))
+		}
+		f.turns = append(f.turns, one)
 	}
 	f.turns = append(f.turns, turn{said: t.replies[len(t.replies)-1].Text + "\n<COMPLETE>"})
-	return f.run()
-}
-
-// offered is a tool in a request.
-type offered struct {
-	Type     string `json:"type"`
-	Function struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description"`
-		Parameters  json.RawMessage `json:"parameters"`
-	} `json:"function"`
-}
-
-// formerTools are the tools of a request as the Python system offers them: each with where it comes from before its description.
-func formerTools(raw json.RawMessage) string {
-	var list []offered
-	if json.Unmarshal(raw, &list) != nil {
-		return string(raw)
-	}
-	list = slices.DeleteFunc(list, func(t offered) bool { return t.Function.Name == "finish" })
-	for i := range list {
-		list[i].Function.Description = "[Shell] " + list[i].Function.Description
-	}
-	out, err := json.Marshal(list)
-	if err != nil {
-		return string(raw)
-	}
-	return string(out)
+	own, same, keeps := f, f, f
+	same.tools, keeps.keeps = string(last.Fields["tools"]), true
+	return compared{Own: own.run(), Same: same.run(), Keeps: keeps.run()}, nil
 }
 
 // entries are the skills that the Python system offers for a choice: of fewer than eleven all, else fifteen.

@@ -25,7 +25,7 @@ func Open(env *cli.Env, name string) (llm.Model, []string, error) {
 		env.Out.WarnOnce(note)
 	}
 	model, err := llm.Open(llm.Options{
-		Model: account.Name, Base: account.Base.Value, Key: account.Key.Value, Headers: account.Headers, Config: account.Config,
+		Model: account.Name, Base: account.Base.Value, Key: account.Key.Value, Headers: account.Headers, Config: account.Config, Timeout: account.Timeout,
 		Log: func(text string) { env.Warn("%s", text) },
 	})
 	if err != nil {
