@@ -167,7 +167,7 @@ func (p *proxy) refuse(w http.ResponseWriter, host string, err error) {
 		return
 	}
 	p.mu.Lock()
-	if len(p.lost) < maxDenied {
+	if len(p.lost) < maxDenied && !errors.Is(err, context.Canceled) { // the browser itself went on
 		p.lost[withPort(host, "80")] = unreached(err)
 	}
 	p.mu.Unlock()
