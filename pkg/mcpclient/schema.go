@@ -424,7 +424,7 @@ func rename(root node) map[string]string {
 		}
 		taken := map[string]bool{}
 		for other := range props {
-			taken[other] = true
+			taken["x__"+other] = true
 		}
 		other := strings.TrimPrefix(toolName("x", name, taken), "x__")
 		props[other] = props[name]
