@@ -85,98 +85,136 @@ func goodServer() *server.MCPServer {
 
 // badServer is written by hand: it does what no library would do.
 func badServer(how string) {
+	b := &bad{how: how}
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
-	var held []string // answers that wait, for out-of-order
-	for n := 0; ; n++ {
+	for {
 		line, err := in.ReadString('\n')
 		if err != nil {
 			return
 		}
-		var r struct {
-			ID     json.RawMessage `json:"id"`
-			Method string          `json:"method"`
-			Params json.RawMessage `json:"params"`
-		}
-		if json.Unmarshal([]byte(line), &r) != nil || r.ID == nil {
-			continue
-		}
-		say := func(result string) { fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", r.ID, result) }
-		switch {
-		case how == "mute":
-			continue
-		case how == "flood":
-			for range 16 {
-				fmt.Fprintln(os.Stderr, strings.Repeat("noise ", 12_000)) // 1 MB before each answer
-			}
-		case how == "babble":
-			fmt.Println("Welcome to the server!\n{\"half\": \n[]\n\"text\"")
-			fmt.Println(`{"jsonrpc":"2.0","id":999,"result":{}}`)
-			fmt.Println(`{"jsonrpc":"2.0","method":"notifications/whatever","params":{"x":1}}`)
-			fmt.Println(`{"jsonrpc":"2.0","id":"q1","method":"sampling/createMessage","params":{}}`)
-			fmt.Println(`{"jsonrpc":"2.0","id":"q2","method":"ping"}`)
-		case how == "fork":
-			attr := &os.ProcAttr{Files: []*os.File{nil, os.Stdout, os.Stderr}}
-			if p, err := os.StartProcess("/bin/sleep", []string{"sleep", "300"}, attr); err == nil && r.Method == "initialize" {
-				os.WriteFile(os.Getenv("PID_FILE"), fmt.Append(nil, p.Pid), 0o600)
-			}
-		}
-		switch r.Method {
-		case "initialize":
-			if how == "die-at-once" {
-				fmt.Fprintln(os.Stderr, "cannot open display :7")
-				os.Exit(3)
-			}
-			say(`{"protocolVersion":"2024-11-05","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"bad","version":"0"}}`)
-		case "tools/list":
-			switch how {
-			case "circles":
-				say(`{"tools":[{"name":"turn` + fmt.Sprint(n) + `","inputSchema":{"type":"object"}}],"nextCursor":"again"}`)
-			case "odd":
-				say(`{"tools":[{"name":"ok","inputSchema":{"properties":{"a":{"type":"string"}}}},{"name":""},7,{"name":"list","inputSchema":{"type":"array"}},` +
-					`{"name":"no schema","description":5},{"name":"ok","inputSchema":{}}]}`)
-			case "hang-list":
-			default:
-				say(`{"tools":[{"name":"do","description":"does it","inputSchema":{"type":"object"}},{"name":"read","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}`)
-			}
-		case "tools/call":
-			switch {
-			case how == "crash" || how == "crash-once" && firstTime():
-				fmt.Fprintln(os.Stderr, "panic: nil map")
-				os.Exit(2)
-			case how == "hang":
-			case how == "big":
-				say(`{"content":[{"type":"text","text":"start ` + strings.Repeat("0123456789", 2_000_000) + ` end"}]}`)
-			case how == "endless":
-				for {
-					if _, err := fmt.Print(strings.Repeat("x", 1<<20)); err != nil {
-						return
-					}
-				}
-			case how == "nonsense":
-				say(`[1,2]`)
-			case how == "out-of-order":
-				held = append(held, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%q}]}}`, r.ID, argument(r.Params)))
-				if len(held) == 3 {
-					for i := len(held) - 1; i >= 0; i-- {
-						fmt.Println(held[i])
-						fmt.Println(held[i]) // and twice
-					}
-					held = nil
-				}
-			case how == "changing":
-				fmt.Println(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
-				fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"Unknown tool: do"}}`+"\n", r.ID)
-			default:
-				say(`{"content":[{"type":"text","text":"done"}]}`)
-			}
-		case "ping":
-			if how != "hang" {
-				say(`{}`)
-			}
-		default:
-			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no method"}}`+"\n", r.ID)
+		b.asked++
+		var r ask
+		if json.Unmarshal([]byte(line), &r) == nil && r.ID != nil && how != "mute" {
+			b.before(r)
+			b.answer(r)
 		}
 	}
+}
+
+// bad is such a server.
+type bad struct {
+	how   string
+	asked int
+	held  []string // answers that wait, for out-of-order
+}
+
+// ask is a request.
+type ask struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+}
+
+func (r ask) say(result string) {
+	fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", r.ID, result)
+}
+
+func (r ask) refuse(code int, text string) {
+	fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`+"\n", r.ID, code, text)
+}
+
+// before is what it does before each answer.
+func (b *bad) before(r ask) {
+	switch b.how {
+	case "flood":
+		for range 16 {
+			fmt.Fprintln(os.Stderr, strings.Repeat("noise ", 12_000)) // 1 MB
+		}
+	case "babble":
+		fmt.Println("Welcome to the server!\n{\"half\": \n[]\n\"text\"")
+		fmt.Println(`{"jsonrpc":"2.0","id":999,"result":{}}`)
+		fmt.Println(`{"jsonrpc":"2.0","method":"notifications/whatever","params":{"x":1}}`)
+		fmt.Println(`{"jsonrpc":"2.0","id":"q1","method":"sampling/createMessage","params":{}}`)
+		fmt.Println(`{"jsonrpc":"2.0","id":"q2","method":"ping"}`)
+	case "fork":
+		attr := &os.ProcAttr{Files: []*os.File{nil, os.Stdout, os.Stderr}}
+		if p, err := os.StartProcess("/bin/sleep", []string{"sleep", "300"}, attr); err == nil && r.Method == "initialize" {
+			os.WriteFile(os.Getenv("PID_FILE"), fmt.Append(nil, p.Pid), 0o600)
+		}
+	case "die-at-once":
+		fmt.Fprintln(os.Stderr, "cannot open display :7")
+		os.Exit(3)
+	}
+}
+
+func (b *bad) answer(r ask) {
+	switch r.Method {
+	case "initialize":
+		r.say(`{"protocolVersion":"2024-11-05","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"bad","version":"0"}}`)
+	case "tools/list":
+		b.list(r)
+	case "tools/call":
+		b.call(r)
+	case "ping":
+		if b.how != "hang" {
+			r.say(`{}`)
+		}
+	default:
+		r.refuse(-32601, "no method")
+	}
+}
+
+func (b *bad) list(r ask) {
+	switch b.how {
+	case "circles":
+		r.say(`{"tools":[{"name":"turn` + fmt.Sprint(b.asked) + `","inputSchema":{"type":"object"}}],"nextCursor":"again"}`)
+	case "odd":
+		r.say(`{"tools":[{"name":"ok","inputSchema":{"properties":{"a":{"type":"string"}}}},{"name":""},7,{"name":"list","inputSchema":{"type":"array"}},` +
+			`{"name":"no schema","description":5},{"name":"ok","inputSchema":{}}]}`)
+	case "hang-list":
+	default:
+		r.say(`{"tools":[{"name":"do","description":"does it","inputSchema":{"type":"object"}},` +
+			`{"name":"read","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}`)
+	}
+}
+
+func (b *bad) call(r ask) {
+	switch {
+	case b.how == "crash" || b.how == "crash-once" && firstTime():
+		fmt.Fprintln(os.Stderr, "panic: nil map")
+		os.Exit(2)
+	case b.how == "hang":
+	case b.how == "big":
+		r.say(`{"content":[{"type":"text","text":"start ` + strings.Repeat("0123456789", 2_000_000) + ` end"}]}`)
+	case b.how == "endless":
+		for {
+			if _, err := fmt.Print(strings.Repeat("x", 1<<20)); err != nil {
+				os.Exit(0)
+			}
+		}
+	case b.how == "nonsense":
+		r.say(`[1,2]`)
+	case b.how == "out-of-order":
+		b.backwards(r)
+	case b.how == "changing":
+		fmt.Println(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		r.refuse(-32602, "Unknown tool: do")
+	default:
+		r.say(`{"content":[{"type":"text","text":"done"}]}`)
+	}
+}
+
+// backwards answers three calls at once, the last first, and each twice.
+func (b *bad) backwards(r ask) {
+	b.held = append(b.held, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%q}]}}`, r.ID, argument(r.Params)))
+	if len(b.held) < 3 {
+		return
+	}
+	for i := len(b.held) - 1; i >= 0; i-- {
+		fmt.Println(b.held[i])
+		fmt.Println(b.held[i])
+	}
+	b.held = nil
 }
 
 func argument(params json.RawMessage) string {
