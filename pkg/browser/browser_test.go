@@ -189,6 +189,9 @@ func TestBrowse(t *testing.T) {
 
 // A page whose text is there is shown although a part of it never comes.
 func TestSlowPart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for limits of time")
+	}
 	over := make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/never" {

@@ -136,6 +136,9 @@ func TestBrowserExposed(t *testing.T) {
 
 // TestBrowserEnds: nothing of the browser is left when the task is over, and a page that never answers does not hold it up.
 func TestBrowserEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for limits of time")
+	}
 	begun, over := make(chan struct{}, 1), make(chan struct{})
 	server := web(t, map[string]http.HandlerFunc{"/": says("text/html", "here"), "/loop": says("text/html", "<script>for(;;);</script>"), "/hang": func(http.ResponseWriter, *http.Request) {
 		begun <- struct{}{}
