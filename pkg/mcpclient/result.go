@@ -43,6 +43,38 @@ type item struct {
 
 // parseAnswer reads the result of a call. A part that cannot be read is shown as it is.
 func parseAnswer(raw json.RawMessage) (a answer, err error) {
+	if a, ok := plainAnswer(raw); ok {
+		return a, nil
+	}
+	return anyAnswer(raw)
+}
+
+// plainAnswer reads a result of nothing but texts. Most are, and each time that a large one is looked at costs.
+func plainAnswer(raw json.RawMessage) (a answer, ok bool) {
+	var got struct {
+		Content []struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		} `json:"content"`
+		Structured json.RawMessage `json:"structuredContent"`
+		Failed     bool            `json:"isError"`
+		Old        json.RawMessage `json:"toolResult"`
+	}
+	if json.Unmarshal(raw, &got) != nil || len(got.Content) == 0 || len(got.Content) > maxItems || len(got.Structured)+len(got.Old) > 0 {
+		return a, false
+	}
+	texts := make([]string, len(got.Content))
+	for i, part := range got.Content {
+		if part.Type != "text" {
+			return a, false
+		}
+		texts[i] = part.Text
+	}
+	return answer{text: strings.Join(texts, "\n"), failed: got.Failed}, true
+}
+
+// anyAnswer reads a result of any kind.
+func anyAnswer(raw json.RawMessage) (a answer, err error) {
 	var got struct {
 		Content    json.RawMessage `json:"content"`
 		Structured json.RawMessage `json:"structuredContent"`
