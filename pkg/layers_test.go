@@ -71,7 +71,6 @@ var only = map[string]string{
 	"github.com/kljensen/snowball":                              "pkg/lexical",
 	"github.com/viterin/vek":                                    "pkg/vec",
 	"go.yaml.in/yaml/v3":                                        "pkg/skill",
-	"github.com/mark3labs/mcp-go/client/transport":              "pkg/mcpclient",
 	"github.com/mark3labs/mcp-go/server":                        "pkg/mcpserver",
 	"github.com/openai/openai-go/v3":                            "pkg/llm",
 	"github.com/cpuguy83/go-md2man/v2/md2man":                   "scripts/gen",

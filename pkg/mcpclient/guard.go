@@ -6,28 +6,18 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"time"
 )
 
-// guarded is the HTTP client of one server: it stays at its host, bounds each message, and tells when the stream on
-// which an SSE server answers is over.
-func guarded(conf Server, start time.Duration, over func()) (*http.Client, error) {
+// guarded is the HTTP client of one server: it stays at its host and bounds each message.
+func guarded(conf Server, start time.Duration) (*http.Client, error) {
 	u, err := url.Parse(conf.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, errors.New("its url is no http:// or https:// address")
 	}
-	base := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: start}).DialContext, ForceAttemptHTTP2: true,
-		TLSHandshakeTimeout: start, IdleConnTimeout: 90 * time.Second, MaxIdleConnsPerHost: 4,
-	}
-	g := &guard{base: base, limit: conf.MaxMessage}
-	if conf.Kind == SSE {
-		g.over = over
-	}
-	return &http.Client{Transport: g, CheckRedirect: sameHost}, nil
+	return &http.Client{Transport: &guard{base: hosted(start), limit: conf.MaxMessage}, CheckRedirect: sameHost}, nil
 }
 
 // sameHost follows a redirect only to where the keys may go.
@@ -46,7 +36,6 @@ func sameHost(r *http.Request, via []*http.Request) error {
 type guard struct {
 	base  http.RoundTripper
 	limit int64
-	over  func() // when a stream of answers that a GET opened ends; nil: nobody asks
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -56,11 +45,7 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	b := &body{ReadCloser: resp.Body, limit: g.limit, events: kind == "text/event-stream"}
-	if g.over != nil && r.Method == http.MethodGet && b.events {
-		b.over = g.over
-	}
-	resp.Body = b
+	resp.Body = &body{ReadCloser: resp.Body, limit: g.limit, events: kind == eventStream}
 	return resp, nil
 }
 
@@ -71,7 +56,6 @@ type body struct {
 	events bool
 	size   int64
 	last   byte
-	over   func()
 }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -82,9 +66,6 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	if b.size > b.limit {
 		err = fmt.Errorf("the server sent a message of more than %d bytes, the limit max_message_bytes", b.limit)
-	}
-	if err != nil && b.over != nil {
-		b.over()
 	}
 	return n, err
 }

@@ -298,17 +298,19 @@ func (c *child) take(line []byte) {
 	}
 }
 
-// serve answers a request of the server. Only ping is known; nothing else was offered.
+// serve answers a request of the server.
 func (c *child) serve(m message) {
 	ctx, stop := context.WithTimeout(context.Background(), closeWait)
 	defer stop()
-	r := response{Version: "2.0", ID: m.id}
+	_ = c.send(ctx, m.reply())
+}
+
+// reply is what a request of a server gets. Only ping is known; nothing else was offered.
+func (m message) reply() response {
 	if m.method == ping {
-		r.Result = struct{}{}
-	} else {
-		r.Error = &errorObject{noMethod, "not offered by this client"}
+		return response{Version: "2.0", ID: m.id, Result: struct{}{}}
 	}
-	_ = c.send(ctx, r)
+	return response{Version: "2.0", ID: m.id, Error: &errorObject{noMethod, "not offered by this client"}}
 }
 
 // close ends the child: first by closing its stdin, then by asking, then by force, each with all that it started.
