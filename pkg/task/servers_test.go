@@ -1,11 +1,13 @@
 package task_test
 
 import (
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/openspace-dev/openspace/pkg/llm"
 	"github.com/openspace-dev/openspace/pkg/mcpclient"
@@ -73,4 +75,69 @@ func TestRealServers(t *testing.T) {
 	if data, err := os.ReadFile(filepath.Join(docs, "new.txt")); err != nil || string(data) != "made" {
 		t.Errorf("got %q, %v", data, err)
 	}
+}
+
+// The same over both HTTP transports.
+func TestRealServersHTTP(t *testing.T) {
+	dir := os.Getenv("OPENSPACE_TEST_MCP")
+	if dir == "" {
+		t.Skip("OPENSPACE_TEST_MCP names no folder with servers from npm; scripts/test-mcp-servers makes one")
+	}
+	for mode, path := range map[string]string{"streamableHttp": "/mcp", "sse": "/sse"} {
+		t.Run(mode, func(t *testing.T) {
+			address := serve(t, filepath.Join(dir, "node_modules", ".bin", "mcp-server-everything"), mode)
+			m := &scripted{work: func(n int, _ llm.Request) llm.Reply {
+				if n == 1 {
+					return calls("far__echo", map[string]any{"message": "hello there"})
+				}
+				return text("done")
+			}}
+			s := suite(t, m, false)
+			kind := mcpclient.HTTP
+			if mode == "sse" {
+				kind = mcpclient.SSE
+			}
+			pool := mcpclient.Open(mcpclient.Options{Servers: []mcpclient.Server{{Name: "far", Kind: kind, URL: "http://" + address + path}}})
+			defer pool.Close()
+			s.Grounding = task.Grounding{Pool: pool}
+			res, _ := run(t, s, wire.Task{Task: "echo", TimeoutMS: 60_000})
+			requests := m.requests()
+			if res.Status != "success" || len(res.Warnings) > 0 || len(requests) != 2 || !strings.Contains(requests[1].Messages[len(requests[1].Messages)-1].Content, "hello there") {
+				t.Fatalf("got %s, %q, %v", res.Status, res.Warnings, res.Error)
+			}
+		})
+	}
+}
+
+// serve starts a server of HTTP and returns its address.
+func serve(t *testing.T, program, mode string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	cmd := exec.Command(program, mode)
+	cmd.Env = append(os.Environ(), "PORT="+port)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	address := "127.0.0.1:" + port
+	for range 200 {
+		if c, err := net.Dial("tcp", address); err == nil {
+			c.Close()
+			return address
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatal("the server does not listen")
+	return ""
 }
