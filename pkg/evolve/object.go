@@ -2,6 +2,7 @@ package evolve
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 )
 
@@ -9,15 +10,18 @@ import (
 // one that has the key, wherever fences and prose are.
 func object(text, key string) (map[string]any, bool) {
 	var found map[string]any
-	for at := 0; at < len(text); {
+	open := 0
+	for at := 0; at < len(text) && open < maxOpen; {
 		next := strings.IndexByte(text[at:], '{')
 		if next < 0 {
 			break
 		}
 		at += next
-		obj, size := decodeObject(text[at:])
+		obj, size, closed := decodeObject(text[at:])
 		if size == 0 {
-			at++
+			if at++; !closed {
+				open++
+			}
 			continue
 		}
 		if _, ok := obj[key]; ok {
@@ -28,13 +32,22 @@ func object(text, key string) (map[string]any, bool) {
 	return found, found != nil
 }
 
-func decodeObject(text string) (map[string]any, int) {
+// maxOpen bounds the objects that are read far into the text and are none: a model that gets stuck may repeat their
+// beginning without end, and each is read anew.
+const maxOpen = 64
+
+// farIn is from which byte on an object that is not one counts for maxOpen.
+const farIn = 4 << 10
+
+// decodeObject reads the object at the beginning of a text. The size is 0 when there is none; closed is false when that shows only far in it, or at
+// the end of the text.
+func decodeObject(text string) (obj map[string]any, size int, closed bool) {
 	d := json.NewDecoder(strings.NewReader(text))
-	var obj map[string]any
-	if d.Decode(&obj) != nil {
-		return nil, 0
+	if err := d.Decode(&obj); err != nil {
+		var wrong *json.SyntaxError
+		return nil, 0, errors.As(err, &wrong) && wrong.Offset < farIn
 	}
-	return obj, int(d.InputOffset())
+	return obj, int(d.InputOffset()), true
 }
 
 // truth reads a yes or no. What is not clearly yes is no: "false" is a text and not true.

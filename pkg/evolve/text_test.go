@@ -135,3 +135,14 @@ func FuzzParseReply(f *testing.F) {
 		object(text, "proceed")
 	})
 }
+
+// A model that got stuck repeats the beginning of an object without end: the search for the answer stays short.
+func TestObjectBounded(t *testing.T) {
+	stuck := strings.Repeat(`{"proceed":`, 100_000)
+	if _, ok := object(stuck, "proceed"); ok {
+		t.Error("got an object that does not end")
+	}
+	if obj, ok := object(`see {this} and {"a": 1} {"proceed": true}`+" {\"open\": [", "proceed"); !ok || obj["proceed"] != true {
+		t.Errorf("got %v, %v", obj, ok)
+	}
+}

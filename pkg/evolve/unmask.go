@@ -50,9 +50,12 @@ func longestFirst(lines map[string]string) []string {
 	return slices.SortedFunc(maps.Keys(lines), func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 }
 
-// secrets finds lines of the new version that the mask hides and that the one before did not have.
+// secrets finds lines and names of files of the new version that the mask hides and that the one before did not have.
 func (w *work) secrets(next store.Content) (out []string) {
 	for _, name := range sortedNames(next) {
+		if _, had := w.base[name]; !had && w.e.o.Mask(name) != name {
+			out = append(out, "the name "+w.e.o.Mask(name)+" holds a secret")
+		}
 		text := string(next[name].Data)
 		if !isText(next[name].Data) || w.e.o.Mask(text) == text {
 			continue

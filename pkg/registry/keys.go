@@ -64,7 +64,7 @@ var ErrKey = errors.New("not a usable key")
 // AddKey makes a key and returns it, the only time that it is known.
 func AddKey(ctx context.Context, s Storage, owner, scope string, groups []string) (Key, string, error) {
 	if !validName(owner) {
-		return Key{}, "", fmt.Errorf("%w: owner %q: want 1 to 64 letters, digits, dots, hyphens, underscores or @", ErrKey, owner)
+		return Key{}, "", fmt.Errorf("%w: owner %q: want 1 to 64 letters, digits, dots, hyphens, underscores or @, and not \"me\", which stands for whoever asks", ErrKey, owner)
 	}
 	if !slices.Contains(Scopes(), scope) {
 		return Key{}, "", fmt.Errorf("%w: scope %q: want %s", ErrKey, scope, strings.Join(Scopes(), ", "))

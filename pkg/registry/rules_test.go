@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -138,6 +139,9 @@ func TestKeysWhileServing(t *testing.T) {
 	keys, err := registry.Keys(context.Background(), other)
 	if err != nil || len(keys) != 1 || keys[0].RevokedAt == "" {
 		t.Errorf("got %+v, %v", keys, err)
+	}
+	if _, _, err := registry.AddKey(context.Background(), other, "me", "read", nil); !errors.Is(err, registry.ErrKey) || !strings.Contains(err.Error(), "stands for whoever asks") {
+		t.Errorf("me: got %v, want why not", err)
 	}
 	for _, bad := range [][2]string{{"", "write"}, {"a b", "write"}, {"me", "write"}, {"ann", "root"}, {strings.Repeat("x", 65), "read"}} {
 		if _, _, err := registry.AddKey(context.Background(), other, bad[0], bad[1], nil); err == nil {

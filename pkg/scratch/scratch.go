@@ -36,6 +36,9 @@ func New(inside ...string) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for temporary files: %w", err)
 	}
+	if dir, err = filepath.Abs(dir); err != nil { // the variable that names the place may say anything
+		return nil, fmt.Errorf("make a folder for temporary files: %w", err)
+	}
 	f := &Folder{Dir: dir}
 	f.lock, _ = lockFolder(dir)
 	for _, name := range append(inside, inUse) {

@@ -60,6 +60,20 @@ func TestLeft(t *testing.T) {
 	}
 }
 
+// A relative place for temporary files still gives an absolute folder: commands run elsewhere.
+func TestRelativePlace(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("TMPDIR", ".")
+	f, err := scratch.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if !filepath.IsAbs(f.Dir) || !exists(f.Dir) {
+		t.Errorf("got %q, want an absolute folder", f.Dir)
+	}
+}
+
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil

@@ -240,7 +240,12 @@ func (r *run) work(ctx context.Context) {
 
 var errTime = errors.New("the time limit of the task")
 
-func (r *run) limit() time.Duration { return time.Duration(r.t.TimeoutMS) * time.Millisecond }
+// longestTask bounds a limit on time, so that reckoning with it cannot go wrong.
+const longestTask = 365 * 24 * time.Hour
+
+func (r *run) limit() time.Duration {
+	return time.Duration(min(r.t.TimeoutMS, longestTask.Milliseconds())) * time.Millisecond
+}
 
 // fail ends a task before or between its phases.
 func (r *run) fail(ctx context.Context, err error) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openspace-dev/openspace/pkg/sandbox"
 	"github.com/openspace-dev/openspace/pkg/task"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
@@ -146,6 +147,19 @@ func TestWorkspaceAroundHome(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: got %q (%s, %+v, %q), want %q", dir, got, res.Status, res.Error, res.Warnings, want)
+		}
+	}
+}
+
+// A sandbox that is not whole is told in the result, unless none was asked for.
+func TestLessConfined(t *testing.T) {
+	part := sandbox.Report{Level: sandbox.BestEffort, Missing: []string{"Landlock"}}
+	if got := task.LessConfined(sandbox.BestEffort, part); !strings.Contains(got, "best-effort, without Landlock") {
+		t.Errorf("got %q", got)
+	}
+	for asked, got := range map[sandbox.Level]sandbox.Report{sandbox.Off: part, sandbox.BestEffort: {Level: sandbox.Strict}} {
+		if text := task.LessConfined(asked, got); text != "" {
+			t.Errorf("%s: got %q", asked, text)
 		}
 	}
 }

@@ -28,7 +28,8 @@ const (
 // shellState is what the shell tools of one task share.
 type shellState struct {
 	mu      sync.Mutex
-	dir     string // private: home and temporary files of commands
+	told    sync.Once // of Env.Confined
+	dir     string    // private: home and temporary files of commands
 	folder  *scratch.Folder
 	shell   string // bash, or sh where there is none
 	environ []string
