@@ -139,7 +139,7 @@ func checkManual(t *testing.T, d cli.Description) {
 
 // The names that the config file knows are the flags of all commands and the settings without a flag.
 func TestKnownSettings(t *testing.T) {
-	want := []string{"api_key", "errors", "home", "host_skill_dirs", "llm_api_base", "llm_api_key", "llm_config", "llm_extra_headers"}
+	want := []string{"api_key", "errors", "home", "host_skill_dirs", "llm_api_base", "llm_api_key", "llm_config", "llm_extra_headers", "web_search_key"}
 	for _, d := range describe(t) {
 		for _, part := range append([]cli.Description{d}, d.Verbs...) {
 			for _, o := range part.Options {

@@ -52,6 +52,16 @@ func flaky(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strings.TrimPrefix(s.URL, "http://"))
 }
 
+// site VAR DIR: set VAR to the address of a server on loopback that shows the files of DIR.
+func site(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: site VAR DIR")
+	}
+	s := httptest.NewServer(http.FileServer(http.Dir(ts.MkAbs(args[1]))))
+	ts.Defer(s.Close)
+	ts.Setenv(args[0], strings.TrimPrefix(s.URL, "http://"))
+}
+
 type flakyServer struct {
 	method, path     string
 	from, to, status int

@@ -29,18 +29,21 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	                     (llmtest: a scripted model over HTTP)
 	         policy      what a model may do: commands, files, addresses
 	         sandbox     commands that can change only what they were given
+	         browser     an installed Chromium, and the proxy that is its only way out
 	         scratch     folders for temporary files, found again after a kill
+	         toolsearch  which of many tools a task may need              ← lexical, embed
 	level 2  review      prepared changes of skills: pins, proposals, putting in place  ← store, skill, wire, atomicfile
 	         search      candidates to one ranked list  ← lexical, skill, store, roots, index, embed, safety, wire
 	         registry    the server of a skill community ← api, journal, skill, index, lexical, safety, atomicfile, jsonl
 	         pipe        other commands of the suite as children: lines in, records out  ← jsonl, wire
 	         transfer    skill folder, archive, registry ← skill, store, safety, cloud, api, wire, atomicfile
-	         tools       what an agent can do: shell, files, web, skills  ← policy, sandbox, scratch, wire, atomicfile, ignore
+	         tools       what an agent can do: shell, files, web, skills  ← browser, policy, sandbox, scratch, wire, atomicfile, ignore
+	         mcpclient   tools of the user's MCP servers                 ← tools, wire, atomicfile
 	         agent       the loop in which a model works with tools      ← llm, tools, recording, wire
 	         hosts       host agents set up for the suite ← settings, atomicfile
 	         evolve      what runs teach: analysis, changes of skills, what starts them  ← llm, review, patch, similar, store, skill, safety, wire, atomicfile, recording, sandbox
-	         task        one task from text to result: skills, workspace, phases  ← agent, llm, pipe, policy, recording, safety,
-	                                                                     sandbox, skill, store, tools, wire
+	         task        one task from text to result: skills, workspace, phases  ← agent, embed, llm, mcpclient, pipe, policy, recording,
+	                                                                     safety, sandbox, skill, store, tools, toolsearch, wire
 	level 3  mcpserver   the suite's tools over the Model Context Protocol  ← pipe, wire, settings, jsonl
 	         cli         the process boundary of all commands           ← jsonl, wire, settings
 

@@ -31,8 +31,12 @@ It works in --workspace-dir, else in $OPENSPACE_WORKSPACE, else in a new folder 
 there and below --allow-write, read there, in skill folders and below --allow-read, and not in the rest of your home. Its commands run confined by the kernel where that
 is possible; with --sandbox strict they do not run where it is not. They get a small environment without keys; --pass-env adds variables by name, and
 --command-rules has rules of your own for commands (docs/policy.md).
-fetch_url does not reach this machine and private networks unless --allow-private-addresses says so. Records on stdin can name another workspace, and change nothing else of this. A
-workspace with your home and more in it is refused.
+fetch_url and the browser do not reach this machine and private networks unless --allow-private-addresses says so. Records on stdin can name another
+workspace, and change nothing else of this. A workspace with your home and more in it is refused.
+
+A browser is there when Chromium is installed, a web search when somebody is set up for it (OPENSPACE_WEB_SEARCH_KEY and --web-search, or BRAVE_API_KEY, TAVILY_API_KEY,
+SEARXNG_URL, --web-search-model); --browser off and --web-search off take them away. Pictures are shown to models that see; --vision-model describes them to others.
+docs/tools.md has more of all this.
 
 Each task is recorded below $OPENSPACE_HOME/recordings, secrets masked, unless --no-recording or OPENSPACE_ENABLE_RECORDING=false says otherwise.
 
@@ -45,6 +49,13 @@ After the answer the run is looked at once more: which skills helped, what is wo
 back; the result tells of them in evolved_skills. docs/evolution.md has the rules. --learn detach does it in a process of its own after the result, --learn off not at
 all. In folders under version control changes wait for openspace-skills approve; --evolution propose lets all of them wait, auto none, off only counts. A pinned skill (openspace-skills pin) stays as it is. Runs without a recording,
 with --record or with --replay teach nothing. --learn-from learns from a recording, such as that of a run with --learn off.
+
+# Tools of other programs
+
+MCP servers named in the config file (mcp_servers), in OPENSPACE_MCP_SERVERS_JSON, or with --mcp-hosts by host agents give the model their tools, as server__tool.
+They are your own programs: they run as you do, outside of what confines commands, with the few variables that their entry gives them. A server that fails is a
+warning of the result and takes nothing from the others. Of more than --max-tools tools the model is shown those that fit the task best, and can find the others.
+The servers of a project's own files are never started. docs/tools.md has the entries, docs/security.md what to think of before using one.
 
 # Limits
 

@@ -176,7 +176,7 @@ func evolved(l evolve.Learned) (out []wire.Skill) {
 
 // learnOnly learns from a task that is over.
 func (o *options) learnOnly(ctx context.Context, env *cli.Env) error {
-	models, err := o.models(env)
+	models, err := o.models(env, nil)
 	if err != nil {
 		return err
 	}

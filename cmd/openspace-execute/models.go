@@ -27,17 +27,23 @@ type models struct {
 }
 
 // models makes ready what --record, --replay and the model's settings say. A model that cannot be asked is an error here, before anything is started.
-func (o *options) models(env *cli.Env) (m *models, err error) {
-	m = &models{env: env, opened: map[string]llm.Model{}}
+// The secrets are those of other places, for the mask.
+func (o *options) models(env *cli.Env, secrets []string) (m *models, err error) {
+	m = &models{env: env, opened: map[string]llm.Model{}, secrets: secrets}
+	if key := webSearchKey(env); key != "" {
+		m.secrets = append(m.secrets, key)
+	}
 	if o.replay != "" {
 		if m.played, err = llm.Play(env.Abs(o.replay)); err != nil {
 			return nil, replayError(o.replay, err)
 		}
-		m.mask = chat.Mask(env, nil)
+		m.mask = chat.Mask(env, m.secrets)
 		return m, nil
 	}
-	if _, err := m.endpoint(o.model); err != nil {
-		return nil, err
+	for _, name := range append([]string{o.model}, o.web.models()...) {
+		if _, err := m.endpoint(name); err != nil {
+			return nil, err
+		}
 	}
 	m.mask = chat.Mask(env, m.secrets)
 	if o.record != "" {

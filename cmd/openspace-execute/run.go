@@ -33,6 +33,8 @@ type options struct {
 
 	passEnv, allowWrite, allowRead *[]string
 	allowPrivate                   bool
+	web                            webOptions
+	grounding                      groundingOptions
 }
 
 func (o *options) flags(fs *flag.FlagSet) {
@@ -63,7 +65,9 @@ func (o *options) flags(fs *flag.FlagSet) {
 	o.passEnv = cli.List(fs, "pass-env", "let commands see the variable `NAME`; may be repeated")
 	o.allowWrite = cli.List(fs, "allow-write", "let tasks write below `DIR`, too; may be repeated")
 	o.allowRead = cli.List(fs, "allow-read", "let tasks read below `DIR`, too; may be repeated")
-	fs.BoolVar(&o.allowPrivate, "allow-private-addresses", false, "let fetch_url reach this machine and private networks")
+	fs.BoolVar(&o.allowPrivate, "allow-private-addresses", false, "let fetch_url and the browser reach this machine and private networks")
+	o.web.flags(fs)
+	o.grounding.flags(fs)
 }
 
 func command(manual string) *cli.Command {
@@ -91,7 +95,7 @@ func (o *options) check() error {
 	case o.record != "" && o.replay != "":
 		return wire.Errorf(wire.Usage, "--record and --replay exclude each other")
 	}
-	return nil
+	return o.grounding.check()
 }
 
 func (o *options) run(ctx context.Context, env *cli.Env) error {

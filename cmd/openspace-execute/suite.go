@@ -42,7 +42,17 @@ func (o *options) suite(ctx context.Context, env *cli.Env) (_ *task.Suite, done 
 	if s.Rules, err = o.commandRules(env); err != nil {
 		return nil, nil, err
 	}
-	models, err := o.models(env)
+	if s.Web, err = o.web.web(env, s.Repeatable); err != nil {
+		return nil, nil, err
+	}
+	g, err := o.grounding.grounding(env)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.Grounding = g.Grounding; s.Rules == nil {
+		s.Rules = g.rules
+	}
+	models, err := o.models(env, g.secrets)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -65,6 +75,9 @@ func (o *options) suite(ctx context.Context, env *cli.Env) (_ *task.Suite, done 
 	s.Learn = o.learning(env, s)
 	return s, func() {
 		s.Finder.Close()
+		if g.Pool != nil {
+			g.Pool.Close()
+		}
 		s.Store.Close()
 		scratch.Left(true) // by others that were killed
 		if err := models.close(); err != nil {

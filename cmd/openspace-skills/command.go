@@ -24,7 +24,7 @@ func command(manual string) *cli.Command {
 		Verbs: []*cli.Command{
 			a.list(), a.duplicates(), a.show(), a.validate(), a.scan(), a.history(), a.diff(), a.rollback(), a.register(),
 			a.pin(), a.unpin(), a.proposals(), a.approve(), a.reject(),
-			a.doctor(), a.fsck(), a.gc(), a.dump(), a.index(), a.recordings(),
+			a.doctor(), a.fsck(), a.gc(), a.dump(), a.index(), a.recordings(), a.tools(),
 		},
 	}
 }

@@ -28,6 +28,7 @@ file and $OPENSPACE_HOME/skills, in this order; docs/roots.md has the rules. Of 
 	recordings list        what tasks were done, newest first
 	recordings show ID…    one task: its summary, its steps, its answer; --conversation adds all that was said
 	recordings prune       remove recordings beyond --keep N or --older-than AGE; --dry-run shows them
+	tools [TEXT…]          how the tools of tasks did, the worst first: calls, success, failures in a row
 
 A word is taken as an id that the store knows, else as a skill folder, else as an id or a name below the skill roots. A name that several skills have is
 refused, with their ids. Without arguments, or with "-", the words come from stdin, one a line; records with skill_id or skill_dir (skills, hits, versions,

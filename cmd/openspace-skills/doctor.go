@@ -21,7 +21,7 @@ func (a *app) doctor() *cli.Command {
 		Name: "doctor", Args: "[HOST…]",
 		Short: "show every setting and where it comes from, host agents, and the health of roots, store and index; with arguments only these host agents",
 		Run: func(ctx context.Context, env *cli.Env) error {
-			checks := []func(context.Context, *cli.Env) error{a.settings, a.checkHosts, a.checkRoots, a.checkStore, a.checkIndexes}
+			checks := []func(context.Context, *cli.Env) error{a.settings, a.checkHosts, a.checkServers, a.checkRoots, a.checkStore, a.checkIndexes}
 			if len(env.Args) > 0 {
 				if err := knownHosts(env.Args); err != nil {
 					return err
@@ -109,7 +109,7 @@ func (a *app) variables(env *cli.Env) error {
 		if err := env.Out.Emit(wire.Setting{Name: name, Value: settings.Masked(name, value), Source: string(settings.Env), Where: name}); err != nil {
 			return err
 		}
-		if near := settings.Nearest(name, names); near != "" {
+		if near := settings.Nearest(name, names); near != "" && !slices.Contains(settings.OtherVariables(), name) {
 			p := wire.Problem{Code: "unknown-variable", Severity: string(skill.Warning), Path: name,
 				Message: "no command reads this variable", Hint: "did you mean " + near + "?"}
 			if err := env.Out.Emit(p); err != nil {

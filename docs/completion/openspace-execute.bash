@@ -6,6 +6,7 @@ _openspace_execute() {
 	--allow-read) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 	--allow-write) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 	--api-base) return ;;
+	--browser) return ;;
 	--capture-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 	--color) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
 	--command-rules) COMPREPLY=($(compgen -f -- "$cur")); return ;;
@@ -17,6 +18,8 @@ _openspace_execute() {
 	--max-iterations) return ;;
 	--max-skills) return ;;
 	--max-tokens) return ;;
+	--max-tools) return ;;
+	--mcp-hosts) return ;;
 	--model) return ;;
 	--pass-env) return ;;
 	--policy) return ;;
@@ -26,9 +29,14 @@ _openspace_execute() {
 	--search-scope) COMPREPLY=($(compgen -W "local all none" -- "$cur")); return ;;
 	--skill-dirs) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 	--timeout) return ;;
+	--vision) COMPREPLY=($(compgen -W "auto on off" -- "$cur")); return ;;
+	--vision-model) return ;;
+	--web-search) COMPREPLY=($(compgen -W "auto off brave tavily searxng model" -- "$cur")); return ;;
+	--web-search-model) return ;;
+	--web-search-url) return ;;
 	--workspace-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 	esac
-	words="--allow-private-addresses --allow-read --allow-write --api-base --capture-dir --color --command-rules --evolution --force --help -h --jobs --json --jsonl --learn --learn-from --max-cost --max-iterations --max-skills --max-tokens --model --no-recording --pass-env --plain --policy --record --replay --sandbox --search-scope --skill-dirs --timeout --version --workspace-dir"
+	words="--allow-private-addresses --allow-read --allow-write --api-base --browser --capture-dir --color --command-rules --evolution --force --help -h --jobs --json --jsonl --learn --learn-from --max-cost --max-iterations --max-skills --max-tokens --max-tools --mcp-hosts --model --no-mcp --no-recording --pass-env --plain --policy --record --replay --sandbox --search-scope --skill-dirs --timeout --version --vision --vision-model --web-search --web-search-model --web-search-url --workspace-dir"
 	if [[ $cur == -* ]]; then
 		COMPREPLY=($(compgen -W "$words" -- "$cur"))
 	fi

@@ -14,7 +14,7 @@ _openspace_skills() {
 	--keep) return ;;
 	--older-than) return ;;
 	esac
-	words="list duplicates show validate scan history diff rollback register pin unpin proposals approve reject doctor fsck gc dump index recordings --color --help -h --json --jsonl --plain --skill-dirs --version"
+	words="list duplicates show validate scan history diff rollback register pin unpin proposals approve reject doctor fsck gc dump index recordings tools --color --help -h --json --jsonl --plain --skill-dirs --version"
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
 		case $word in
 		list) verb=1 words="--all --color --help -h --json --jsonl --plain --skill-dirs --version"; break ;;
@@ -37,6 +37,7 @@ _openspace_skills() {
 		dump) verb=1 words="--color --help -h --json --jsonl --plain --skill-dirs --version"; break ;;
 		index) verb=1 words="--color --help -h --json --jsonl --plain --skill-dirs --verify --version"; break ;;
 		recordings) verb=1 words="--color --conversation --dry-run --help -h --json --jsonl --keep --older-than --plain --skill-dirs --version"; break ;;
+		tools) verb=1 words="--color --help -h --json --jsonl --plain --skill-dirs --version"; break ;;
 		esac
 	done
 	if [ -z "$verb" ] || [[ $cur == -* ]]; then

@@ -31,12 +31,13 @@ type Options struct {
 	Task    string
 	Budget  Budget
 
-	Name        string   // of the agent in recordings; empty: "agent"
-	Phase       string   // of the task, for recordings
-	Sees        bool     // the model takes images, so those of results are shown to it
-	MaxContext  int64    // tokens of a request at most, when the model's window is larger; 0: 160,000
-	MaxOutput   int64    // tokens of a reply at most; 0: the model's own limit
-	Temperature *float64 // nil: the model's own
+	Name        string    // of the agent in recordings; empty: "agent"
+	Phase       string    // of the task, for recordings
+	Sees        bool      // the model takes images, so those of results are shown to it
+	Eyes        llm.Model // describes the pictures of results to a model that does not see; nil: nobody does
+	MaxContext  int64     // tokens of a request at most, when the model's window is larger; 0: 160,000
+	MaxOutput   int64     // tokens of a reply at most; 0: the model's own limit
+	Temperature *float64  // nil: the model's own
 
 	// OutputDir takes the whole text of results that are shortened later, where a tool can read them; empty:
 	// it is not kept.

@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/openspace-dev/openspace/pkg/llm"
 	"github.com/openspace-dev/openspace/pkg/recording"
@@ -83,7 +84,7 @@ func (r *run) recordStep(e Execution) {
 		return
 	}
 	s := recording.Step{
-		Agent: r.o.Name, Phase: r.o.Phase, Iteration: e.Iteration, CallID: e.ID, Backend: e.Backend, Server: e.Server, Tool: e.Tool,
+		Agent: r.o.Name, Phase: r.o.Phase, Iteration: e.Iteration, CallID: e.ID, Backend: e.Backend, Server: e.Server, Tool: e.Remote(),
 		Command: e.Command(), ElapsedMS: e.Result.Elapsed.Milliseconds(), Files: e.Result.Files, SkillIDs: e.Result.SkillIDs, Result: stepResult(e.Result),
 	}
 	if json.Valid(e.Args) {
@@ -118,7 +119,7 @@ func (e Execution) Command() string {
 		return e.Result.Shell.Command
 	}
 	if e.Server != "" {
-		return e.Server + "." + e.Tool
+		return e.Server + "." + e.Remote()
 	}
 	var args map[string]any
 	if json.Unmarshal(e.Args, &args) != nil {
@@ -131,6 +132,14 @@ func (e Execution) Command() string {
 			}
 			return e.Tool + "(" + oneLine(text, maxLine) + ")"
 		}
+	}
+	return e.Tool
+}
+
+// Remote is the tool's name at its server, as far as it can be told from the name that models call it by; else its name.
+func (e Execution) Remote() string {
+	if _, own, ok := strings.Cut(e.Tool, "__"); ok && e.Server != "" {
+		return own
 	}
 	return e.Tool
 }

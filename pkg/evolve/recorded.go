@@ -108,7 +108,7 @@ func (r *Run) step(s recording.Step) {
 	}
 	r.Steps = append(r.Steps, Step{
 		Phase: r.phase(s.Phase), Backend: s.Backend, Server: s.Server, Tool: s.Tool, Command: s.Command, OK: s.Result.Status == "success",
-		Error: s.Result.Error, Exit: s.Result.Code == "exit" || s.Result.Denied, MS: s.ElapsedMS,
+		Error: s.Result.Error, Exit: s.Result.Status != "success" && !recording.Blames(s.Result.Code) || s.Result.Denied, MS: s.ElapsedMS,
 	})
 }
 

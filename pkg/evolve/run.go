@@ -48,7 +48,7 @@ type Step struct {
 	Command               string // what it did, in short
 	OK                    bool
 	Error                 string // one line
-	// Exit: the tool worked, and what it ran ended with a status that is not 0.
+	// Exit: the tool worked, but what it ran ended with a status that is not 0, or what was asked of it was wrong or not allowed.
 	Exit bool
 	MS   int64
 }

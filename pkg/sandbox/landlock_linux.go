@@ -64,6 +64,9 @@ func (l *launcher) rules(private bool) []landlock.Rule {
 			write = append(write, "/tmp", "/var/tmp")
 		}
 	}
+	if l.order.Nested {
+		write = append(write, "/proc")
+	}
 	rules := []landlock.Rule{
 		landlock.RWFiles(devices...).IgnoreIfMissing(),
 	}

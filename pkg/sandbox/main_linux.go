@@ -20,6 +20,7 @@ const launcherName = "openspace-sandbox"
 const (
 	lifeline = 3 // a pipe that nobody writes to: its end is the order to end everything
 	newsdesk = 4 // a pipe to the starter: a line for the report, one for the end of the command
+	firstOwn = 5 // those that are the command's alone
 )
 
 // Main is called first in the main function of every program that starts commands, and in TestMain. In the launcher
@@ -84,9 +85,15 @@ func (l *launcher) start(text string) error {
 	if err := l.confine(); err != nil {
 		return err
 	}
+	for _, file := range l.extra() {
+		unix.CloseOnExec(int(file))
+	}
 	child, err := syscall.ForkExec(l.order.Argv[0], l.order.Argv, &syscall.ProcAttr{
-		Dir: l.order.Dir, Env: os.Environ(), Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true},
+		Dir: l.order.Dir, Env: os.Environ(), Files: append([]uintptr{0, 1, 2}, l.extra()...), Sys: &syscall.SysProcAttr{Setsid: true},
 	})
+	for _, file := range l.extra() {
+		unix.Close(int(file))
+	}
 	if err != nil {
 		return fmt.Errorf("run %q in %q: %w", l.order.Argv[0], l.order.Dir, err)
 	}
@@ -101,6 +108,14 @@ func (l *launcher) stay() {
 	go l.watch()
 	go l.holdOn()
 	l.reap()
+}
+
+// extra are the files that the command alone gets.
+func (l *launcher) extra() (files []uintptr) {
+	for i := range l.order.Extra {
+		files = append(files, uintptr(firstOwn+i))
+	}
+	return files
 }
 
 // letGo gives up the files of the command, so that its pipes end with it.

@@ -52,7 +52,12 @@ type Spec struct {
 	Limits Limits
 	Level  Level // empty is BestEffort
 
-	Stdout, Stderr *os.File // nil is /dev/null
+	// Nested is for a program that confines parts of itself, as browsers do: it may make user namespaces and write what belongs to them in
+	// /proc. For root it has no effect: to it, settings of the kernel would be open there.
+	Nested bool
+
+	Stdout, Stderr *os.File   // nil is /dev/null
+	Extra          []*os.File // the command has them as its files 3, 4, …; none may be nil
 }
 
 // Limits bound a command. Zero is no limit.

@@ -305,3 +305,46 @@ func BenchmarkStart(b *testing.B) {
 		})
 	}
 }
+
+func TestExtraFiles(t *testing.T) {
+	s := spec(t, `read line <&3; echo "$line and more" >&4; for n in 5 6; do test -e /proc/$$/fd/$n && echo "it has $n"; done`)
+	inRead, inWrite := pipe(t)
+	outRead, outWrite := pipe(t)
+	s.Extra = []*os.File{inRead, outWrite}
+	if _, err := inWrite.WriteString("a line\n"); err != nil {
+		t.Fatal(err)
+	}
+	got := run(t, s)
+	inRead.Close()
+	outWrite.Close()
+	if answer, err := io.ReadAll(outRead); err != nil || string(answer) != "a line and more\n" {
+		t.Errorf("the command wrote %q to its extra file (%v), want %q", answer, err, "a line and more\n")
+	}
+	if got.text != "" {
+		t.Errorf("the command has files of the launcher: %s", got.text)
+	}
+}
+
+func pipe(t *testing.T) (r, w *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close(); w.Close() })
+	return r, w
+}
+
+// A program that confines parts of itself may do that, unless it is root: to root the kernel's settings would be open.
+func TestNested(t *testing.T) {
+	linux(t)
+	s := spec(t, `test -w /proc/sys/kernel/core_pattern && echo settings; unshare -U -r true 2>/dev/null && echo nested; true`)
+	s.Nested = true
+	got := run(t, s)
+	if strings.Contains(got.text, "settings") || os.Getuid() == 0 && strings.Contains(got.text, "nested") {
+		t.Errorf("as user %d the command can use: %s", os.Getuid(), got.text)
+	}
+	if len(got.report.Missing) == 0 && os.Getuid() != 0 && !strings.Contains(got.text, "nested") {
+		t.Errorf("the command cannot confine parts of itself")
+	}
+}

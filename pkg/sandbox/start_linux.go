@@ -33,6 +33,8 @@ type order struct {
 	Tmp        string   `json:"tmp"`
 	Limits     Limits   `json:"limits"`
 	Level      Level    `json:"level"`
+	Extra      int      `json:"extra,omitempty"` // files of the command beside the usual three, behind those of the launcher
+	Nested     bool     `json:"nested,omitempty"`
 	Closed     []string `json:"closed,omitempty"` // parts of what is readable that are not
 	Namespaces bool     `json:"namespaces"`
 }
@@ -69,7 +71,8 @@ func start(spec Spec) (*Process, error) {
 var errClone = errors.New("start the launcher")
 
 func newOrder(spec Spec) (order, error) {
-	o := order{Argv: spec.Argv, Home: real(spec.Home), Tmp: real(spec.Tmp), Limits: spec.Limits, Level: spec.Level}
+	o := order{Argv: spec.Argv, Home: real(spec.Home), Tmp: real(spec.Tmp), Limits: spec.Limits, Level: spec.Level, Extra: len(spec.Extra)}
+	o.Nested = spec.Nested && os.Getuid() != 0
 	dir, err := filepath.EvalSymlinks(spec.Dir)
 	if err != nil {
 		return o, fmt.Errorf("working directory: %w", err)
@@ -119,7 +122,7 @@ func launch(spec Spec, o order) (*Process, error) {
 	cmd := &exec.Cmd{
 		Path: "/proc/self/exe", Args: []string{launcherName, string(text)},
 		Env: append([]string{}, spec.Environ...), Dir: "/",
-		ExtraFiles: []*os.File{lifeRead, newsWrite}, SysProcAttr: attributes(o.Namespaces),
+		ExtraFiles: append([]*os.File{lifeRead, newsWrite}, spec.Extra...), SysProcAttr: attributes(o.Namespaces),
 	}
 	// A nil *os.File in the interface would not be nil to exec.
 	if spec.Stdout != nil {

@@ -28,7 +28,7 @@ func start(spec Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := &exec.Cmd{Path: path, Args: spec.Argv, Env: spec.Environ, Dir: spec.Dir}
+	cmd := &exec.Cmd{Path: path, Args: spec.Argv, Env: spec.Environ, Dir: spec.Dir, ExtraFiles: spec.Extra}
 	if spec.Stdout != nil {
 		cmd.Stdout = spec.Stdout
 	}

@@ -125,10 +125,13 @@ func enter(base string) error {
 	return os.Remove("/.old")
 }
 
-// limitSpaces forbids namespaces in the namespace and bounds its process numbers, where the kernel can. RLIMIT_NPROC
-// does not hold root, the highest process number does: numbers below 300 are not used again.
+// limitSpaces forbids namespaces in the namespace, unless the command confines parts of itself by them, and bounds its
+// process numbers, where the kernel can. RLIMIT_NPROC does not hold root, the highest process number does: numbers below
+// 300 are not used again.
 func (l *launcher) limitSpaces() {
-	os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0)
+	if !l.order.Nested {
+		os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0)
+	}
 	if n := l.order.Limits.Processes; n > 0 {
 		os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.FormatInt(300+max(n, 2), 10)), 0)
 	}
@@ -144,6 +147,9 @@ func (l *launcher) freeze() error {
 	write := append([]string{"/dev/shm"}, l.order.Write...)
 	if l.order.Tmp != "" {
 		write = append(write, l.order.Tmp, "/tmp", "/var/tmp")
+	}
+	if l.order.Nested {
+		write = append(write, "/proc")
 	}
 	for _, path := range write {
 		if err := unix.MountSetattr(unix.AT_FDCWD, path, unix.AT_RECURSIVE, &free); err != nil && err != unix.ENOENT {

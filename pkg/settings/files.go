@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,7 +64,8 @@ func (s *Settings) readDotEnv(path string) {
 // notFromDotEnv are the variables that a .env cannot set: it may have come with somebody else's project.
 var notFromDotEnv = []string{EnvName("embedding"), EnvName("import"), EnvName("policy"), EnvName("require_signature"), EnvName("signed_by"), EnvName("source"),
 	EnvName("visibility"), EnvName("allow_private_addresses"), EnvName("allow_read"), EnvName("allow_write"), EnvName("command_rules"), EnvName("pass_env"), EnvName("sandbox"),
-	EnvName("search_scope"), EnvName("workspace"), EnvName("workspace_dir"),
+	EnvName("search_scope"), EnvName("browser"), EnvName("vision_model"), EnvName("web_search"), EnvName("web_search_model"), EnvName("web_search_url"), EnvName("workspace"), EnvName("workspace_dir"), EnvName("mcp_hosts"),
+	EnvName("no_mcp"), EnvName("max_tools"), EnvName("backend_scope"), mcpVariable, configPath, configJSON,
 	EnvName("allow_host"), EnvName("allow_origin"), EnvName("auth_token_file"), EnvName("insecure"), EnvName("tools")}
 
 func readFile(path string) ([]byte, error) { return readBounded(path, maxFile) }
@@ -161,7 +163,10 @@ func (p *configParser) member() (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	v := Value{Name: t.(string), Source: Config, Where: fmt.Sprintf("%s:%d", p.path, p.line(nil))}
+	v := Value{Name: t.(string), Source: Config, Where: fmt.Sprintf("%s:%d", p.path, p.line(nil)), path: p.path}
+	if slices.Contains(objectSettings, v.Name) {
+		return p.servers(v)
+	}
 	if t, err = p.token(); err != nil {
 		return Value{}, err
 	}
@@ -185,6 +190,21 @@ func (p *configParser) member() (Value, error) {
 	return v, err
 }
 
+// servers reads the list of MCP servers; its value as text is their names.
+func (p *configParser) servers(v Value) (Value, error) {
+	var raw json.RawMessage
+	if err := p.dec.Decode(&raw); err != nil {
+		return v, err
+	}
+	var err error
+	if v.object, err = objectValue(raw); err != nil {
+		return v, fmt.Errorf("setting %q: %w", v.Name, err)
+	}
+	v.List = slices.Sorted(maps.Keys(v.object))
+	v.Value = strings.Join(v.List, ",")
+	return v, nil
+}
+
 func scalar(name string, t json.Token) (string, error) {
 	switch t := t.(type) {
 	case string:
@@ -199,7 +219,7 @@ func scalar(name string, t json.Token) (string, error) {
 
 // unknownKeys returns a warning for each key that no command has.
 func unknownKeys(config map[string]Value, flags []string) []string {
-	known := Known()
+	known := append(Known(), objectSettings...)
 	for _, name := range flags {
 		known = append(known, Key(name))
 	}

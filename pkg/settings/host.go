@@ -22,7 +22,8 @@ type Host struct {
 
 	ModelProblems []Problem // about its keys for models
 
-	skillDirs []Value // where it looks for skills, best first
+	skillDirs []Value      // where it looks for skills, best first
+	lists     []serverList // of MCP servers
 	providers providers
 }
 
@@ -183,6 +184,13 @@ type hostReader struct {
 	host      Host
 	problems  *[]Problem        // where new ones go
 	documents map[string]object // by path: some hosts look at a file twice
+	whole     bool              // files are read even if our name is not in them
+}
+
+// serverList is a list of MCP servers in a host's file.
+type serverList struct {
+	at      place
+	servers object
 }
 
 // problem adds one to the host's.
@@ -214,7 +222,7 @@ func (r *hostReader) open(path string, need ...string) (doc object, ok bool) {
 	}
 	r.host.Files = append(r.host.Files, path)
 	for _, word := range need {
-		if !bytes.Contains(bytes.ToLower(data), []byte(word)) {
+		if !r.whole && !bytes.Contains(bytes.ToLower(data), []byte(word)) {
 			return nil, false
 		}
 	}
@@ -319,6 +327,7 @@ const serverName = "openspace"
 
 // takeServer takes the environment of the openspace server in a list of servers.
 func (r *hostReader) takeServer(p place, servers object) {
+	r.host.lists = append(r.host.lists, serverList{p, servers})
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		server, ok := servers[name].(object)
 		if !ok || !strings.EqualFold(name, serverName) || off(server) {

@@ -6,12 +6,14 @@ import (
 )
 
 // Secret reports whether a setting or variable of this name holds a secret: a part of it is key, token,
-// secret, password or credential, as in openai_api_key, and so do headers and the configuration of models, which often have one in them.
+// secret, password or credential, as in openai_api_key, and so do headers and the configuration of models and of servers, which often have one in them.
 // max_tokens and keyword are not secrets.
 func Secret(name string) bool {
 	name = strings.ToLower(name)
-	if strings.HasSuffix(name, "extra_headers") || strings.HasSuffix(name, "llm_config") {
-		return true
+	for _, whole := range []string{"extra_headers", "llm_config", "mcp_servers_json", "config_json"} {
+		if strings.HasSuffix(name, whole) {
+			return true
+		}
 	}
 	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' }) {
 		switch part {

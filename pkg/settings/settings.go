@@ -43,7 +43,8 @@ type Value struct {
 	Source   Source
 	Where    string  // the variable's name, file:line, or host, file and place in it; empty for flags and defaults
 	Project  bool    // it stands in a file of the working directory, which somebody else may have written
-	path     string  // of a host's file
+	path     string  // of the file
+	object   object  // of the config file's list of MCP servers
 	Shadowed []Value // weaker sources that also have one, strongest first
 }
 

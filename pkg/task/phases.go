@@ -16,7 +16,7 @@ import (
 
 // perform does the work: with the skills when there are some, and anew without them when that can help.
 func (r *run) perform(ctx context.Context) {
-	set, err := r.tools()
+	set, err := r.tools(ctx)
 	if err != nil {
 		r.fail(ctx, err)
 		return
@@ -173,7 +173,7 @@ func (r *run) phase(ctx context.Context, name string, set *tools.Set, before *ag
 	} else {
 		options := agent.Options{
 			Model: r.model, Tools: set, System: p.Parts(), History: history(r.t.History), Task: r.t.Task, Budget: budget, Phase: name,
-			OutputDir: r.env.OutputDir, Events: r.events(name),
+			OutputDir: r.env.OutputDir, Events: r.events(name), Sees: r.sees, Eyes: r.eyes,
 		}
 		if before != nil {
 			options.System = append(options.System, secondNote(r.skills, before, r.ws.changes()))
@@ -205,7 +205,7 @@ func (r *run) ended(o *agent.Outcome, phase wire.Phase, took time.Duration) {
 }
 
 // tools makes what the agent can do.
-func (r *run) tools() (*tools.Set, error) {
+func (r *run) tools(ctx context.Context) (set *tools.Set, err error) {
 	r.env = &tools.Env{
 		Workspace: r.ws.dir, WriteDirs: r.s.WriteDirs, ReadDirs: r.readable(), Environ: r.s.Environ, PassEnv: r.s.PassEnv,
 		Sandbox: r.s.Sandbox, Confined: r.confined, Mask: r.s.Mask, AllowPrivate: r.s.AllowPrivate,
@@ -220,11 +220,15 @@ func (r *run) tools() (*tools.Set, error) {
 	if r.s.Rules != nil {
 		r.env.Policy = policy.New(policy.Paths{Workspace: r.ws.dir, Write: r.s.WriteDirs, Read: r.env.ReadDirs, Home: r.s.UserHome}, *r.s.Rules)
 	}
+	if err := r.web(); err != nil {
+		return nil, err
+	}
 	more := []tools.Tool{tools.FinishTool()}
 	if r.finder != nil {
 		more = append(more, tools.RetrieveSkill(r.retrieve))
 	}
-	return r.env.NewSet(more...)
+	r.kit, err = r.env.NewSet(append(more, r.serverTools(ctx)...)...)
+	return r.kit, err
 }
 
 // confined writes down how much of the sandbox commands have, and warns when it is less than was asked for.

@@ -47,6 +47,8 @@ type Suite struct {
 	UserHome     string        // closed to tasks
 	Sandbox      sandbox.Level
 	AllowPrivate bool
+	Web          Web
+	Grounding    Grounding
 	Mask         *tools.Mask // secrets of the process
 
 	Record bool // keep a recording of each task
@@ -157,6 +159,9 @@ type run struct {
 	finder   *Finder
 	giveBack func() // ends a finder of this task alone
 	env      *tools.Env
+	kit      *tools.Set // nil: none was made yet
+	sees     bool       // the model is shown pictures
+	eyes     llm.Model  // describes them to it; nil: nobody does
 
 	skills     []agent.Skill // shown to the agent before the task
 	guided     []string      // their ids, when the phase with them says something about them
@@ -227,6 +232,7 @@ func (r *run) work(ctx context.Context) {
 	r.answer()
 	r.outcome()
 	r.register(context.WithoutCancel(whole))
+	r.countTools(context.WithoutCancel(whole))
 	if !r.learn(ctx) {
 		r.count(context.WithoutCancel(whole))
 	}
@@ -265,6 +271,9 @@ func (r *run) prepare(ctx context.Context) error {
 		r.finder, r.giveBack = r.s.Finder.With(r.t.SkillDirs)
 	}
 	go func() { found <- r.find(ctx) }()
+	if r.s.Grounding.Pool != nil {
+		r.s.Grounding.Pool.Warm()
+	}
 	var err error
 	dir := r.t.WorkspaceDir
 	if dir == "" {

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the table of docs/tools.md anew")
 // builtin is the tools of the suite.
 func builtin(t *testing.T) *tools.Set {
 	t.Helper()
-	env := &tools.Env{Workspace: t.TempDir()}
+	env := &tools.Env{Workspace: t.TempDir(), Web: tools.Web{Browser: "chromium", Search: &tools.Search{Provider: "model"}}}
 	t.Cleanup(env.Close)
 	set, err := env.NewSet(tools.RetrieveSkill(nil), tools.FinishTool())
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/policy"
@@ -31,13 +32,17 @@ type Env struct {
 	Limits       Limits
 	AllowPrivate bool // fetch_url may go to addresses of this machine and of private networks
 	Vision       bool // the model sees pictures
+	Web          Web
 
-	setup  sync.Once
-	base   string   // the workspace, resolved
-	roots  []folder // that may be read, resolved, the innermost first
-	pages  pageCache
-	writes sync.Mutex // one change of a file at a time
-	shell  shellState
+	setup   sync.Once
+	base    string   // the workspace, resolved
+	roots   []folder // that may be read, resolved, the innermost first
+	pages   pageCache
+	writes  sync.Mutex   // one change of a file at a time
+	foreign atomic.Int64 // files of foreign results
+	shell   shellState
+
+	browsing browsing
 }
 
 // Limits bound what tools take and give. A zero is the default.
@@ -93,10 +98,12 @@ func (e *Env) readable() []string {
 // home is the user's home; empty when it is not known.
 func (e *Env) home() string { return variable(e.Environ, "HOME") }
 
-// Builtin returns the tools of the suite that work in an environment: those of the shell and of files, and fetch_url.
+// Builtin returns the tools of the suite that work in an environment: those of the shell and of files, and those of the
+// web that it has.
 func Builtin(e *Env) []Tool {
 	e.ready()
-	return append(shellTools(e), readFile(e), writeFile(e), editFile(e), listDir(e), searchFiles(e), fetchURL(e))
+	all := append(shellTools(e), readFile(e), writeFile(e), editFile(e), listDir(e), searchFiles(e), fetchURL(e))
+	return append(all, e.webTools()...)
 }
 
 // NewSet puts the built-in tools and others together, with the mask and the bound of this environment for all of them.

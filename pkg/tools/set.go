@@ -94,12 +94,18 @@ func (s *Set) Specs() []Spec {
 	specs := make([]Spec, 0, len(s.tools))
 	for _, m := range s.tools {
 		if !m.spec.Hidden {
-			told := m.spec
-			told.Parameters = brief(without(told.Parameters, told.Quiet))
-			specs = append(specs, told)
+			specs = append(specs, m.spec.told())
 		}
 	}
 	return specs
+}
+
+// told is what models are shown of a tool.
+func (s Spec) told() Spec {
+	if s.Parameters = brief(without(s.Parameters, s.Quiet)); s.Told != nil {
+		s.Parameters = s.Told
+	}
+	return s
 }
 
 // Lookup returns the tool that a call of this name runs, whatever it is called there and whether models are shown it or not.

@@ -111,8 +111,9 @@ func (e *Env) commandReads() []string {
 	return read
 }
 
-// Close ends all commands that still run and removes their temporary files.
+// Close ends the browser and all commands that still run, and removes their temporary files.
 func (e *Env) Close() {
+	e.closeBrowser()
 	s := &e.shell
 	s.mu.Lock()
 	s.closed = true

@@ -20,6 +20,8 @@ type Spec struct {
 	Parameters  json.RawMessage // a JSON Schema of type object
 	Backend     string          // shell, system, web or mcp
 	Server      string          // of MCP
+	Remote      string          // its name at that server; empty: the same
+	Told        json.RawMessage // what models are shown of the parameters; empty: the parameters, shortened
 	ReadOnly    bool            // it changes nothing, so that calls may run side by side
 	Hidden      bool            // models are not told of it, but may call it: an older name
 	Quiet       []string        // parameters that models are not told of, but may give: hardly used ones, known from elsewhere

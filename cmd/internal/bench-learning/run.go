@@ -112,7 +112,7 @@ func (p *pass) add(res wire.Result, right bool) {
 
 // run does one task.
 func (b *bench) run(home, work, learn string, t task) (res wire.Result, err error) {
-	args := []string{"--jsonl", "--workspace-dir", work, "--learn", learn, "--max-iterations", fmt.Sprint(b.iterations), "--skill-dirs", filepath.Join(home, "skills")}
+	args := []string{"--jsonl", "--browser=off", "--web-search=off", "--workspace-dir", work, "--learn", learn, "--max-iterations", fmt.Sprint(b.iterations), "--skill-dirs", filepath.Join(home, "skills")}
 	environ := append(os.Environ(), "OPENSPACE_HOME="+home, "PATH="+b.bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	if b.url != "" {
 		args = append(args, "--model", "test/scripted")

@@ -56,7 +56,7 @@ func isChoice(r llmtest.Request) bool {
 
 // command returns the command for a home and a model.
 func (b *bench) command(home, url string, args ...string) *exec.Cmd {
-	c := exec.Command(b.bin, append([]string{"--model", "test/model", "--max-iterations", "60", "--jsonl"}, args...)...)
+	c := exec.Command(b.bin, append([]string{"--model", "test/model", "--max-iterations", "60", "--jsonl", "--browser=off", "--web-search=off"}, args...)...)
 	c.Dir = b.dir
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.dir, "OPENSPACE_HOME=" + home, "OPENSPACE_LLM_API_BASE=" + url + "/v1", "OPENSPACE_LLM_API_KEY=test-key-of-the-benchmark", "OPENSPACE_LEARN=off"}
 	c.Stderr = os.Stderr

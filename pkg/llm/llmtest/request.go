@@ -82,11 +82,17 @@ func parseMessage(fields map[string]json.RawMessage) Message {
 	json.Unmarshal(fields["role"], &m.Role)
 	if json.Unmarshal(fields["content"], &m.Text) != nil {
 		var parts []struct {
-			Text string `json:"text"`
+			Text  string `json:"text"`
+			Image struct {
+				URL string `json:"url"`
+			} `json:"image_url"`
 		}
 		json.Unmarshal(fields["content"], &parts)
 		for _, p := range parts {
 			m.Text += p.Text
+			if kind, _, ok := strings.Cut(p.Image.URL, ","); ok {
+				m.Text += "[" + kind + "]" // such as [data:image/png;base64]
+			}
 		}
 	}
 	var calls []struct {

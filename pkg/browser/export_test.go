@@ -1,0 +1,4 @@
+package browser
+
+// NextMessage is for tests.
+var NextMessage = nextMessage

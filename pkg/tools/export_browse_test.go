@@ -1,0 +1,4 @@
+package tools
+
+// FileName is for tests.
+var FileName = fileName
