@@ -36,6 +36,9 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         task        one task from text to result: skills, workspace, phases  ← agent, llm, pipe, policy, recording, safety,
 	                                                                     sandbox, skill, store, tools, wire
 	level 3  cli         the process boundary of all commands           ← jsonl, wire, settings
+	         gateway     chat: message in, task, answer out  ← atomicfile, journal, jsonl, pipe, settings, wire
+	                     (feishu, telegram: one platform each)
+	                     (gatewaytest: what every channel must do)
 
 Commands stand in cmd/<name> and may import cli and everything below it.
 */

@@ -40,8 +40,15 @@ var below = map[string][]string{
 	"pkg/recording":  {"jsonl", "atomicfile"},
 	"pkg/agent":      {"llm", "tools", "recording", "wire"},
 	"pkg/task":       {"agent", "llm", "pipe", "policy", "recording", "safety", "sandbox", "skill", "store", "tools", "wire"},
+	"pkg/gateway":    {"atomicfile", "journal", "jsonl", "pipe", "settings", "wire"},
 	"pkg/cli":        {"jsonl", "wire", "settings"},
 	"cmd":            {},
+
+	"pkg/gateway/gatewaytest":           {"gateway"},         // what channels must do
+	"pkg/gateway/feishu":                {"gateway", "wire"}, // a channel
+	"pkg/gateway/feishu/feishutest":     {"gateway/feishu", "gateway/gatewaytest"},
+	"pkg/gateway/telegram":              {"gateway", "wire"}, // a channel
+	"pkg/gateway/telegram/telegramtest": {"gateway/gatewaytest"},
 
 	"pkg/registry/registrytest": {"registry"}, // what storages must do
 	"pkg/llm/llmtest":           {},           // a scripted model over HTTP

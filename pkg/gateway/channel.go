@@ -19,7 +19,7 @@ type Channel interface {
 	// Run receives messages until ctx ends, and gives each to h.Take. A message is acknowledged to the platform only after Take
 	// returned nil; Take is quick and never waits for an answer. Run connects again by itself when a connection is lost, and tells
 	// h.State each time it is up or down. It returns nil when ctx ends, a Fatal error when trying again is no use, such as for a wrong
-	// key, and any other error to be started again after a pause.
+	// key, and any other error to be started again after a pause. After it has returned it calls nothing of h any more.
 	Run(ctx context.Context, h Host) error
 
 	// Send sends one message and returns its id on the platform. The error is one of Permanent when it can never be sent, one of
@@ -47,6 +47,12 @@ type Webhook interface {
 type Editor interface {
 	Channel
 	Edit(ctx context.Context, chat Chat, id, text string) error
+}
+
+// Quoter is a Channel that can look up what a message answers, when the platform does not send it along.
+type Quoter interface {
+	Channel
+	Quote(ctx context.Context, m Message) (string, error)
 }
 
 // Host is what a running Channel gets from the gateway.
