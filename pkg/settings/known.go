@@ -7,7 +7,7 @@ import "github.com/xrash/smetrics"
 func Known() []string {
 	return []string{
 		"addr_file", "all", "allow_private_addresses", "allow_read", "allow_write", "api_base", "api_key", "body",
-		"change_summary", "color", "conversation", "created_by", "data", "dry_run", "embedding", "errors", "exact", "explain",
+		"change_summary", "color", "config", "conversation", "created_by", "data", "dry_run", "embedding", "errors", "exact", "explain",
 		"format", "group", "home", "host_skill_dirs", "import", "insecure", "jobs", "json", "jsonl", "keep", "limit",
 		"listen", "llm_api_base", "llm_api_key", "llm_config", "llm_extra_headers", "log_level", "max_bytes", "max_cost", "max_files", "max_iterations", "max_skills", "max_tokens",
 		"min_score", "model", "no_discovery", "no_recording", "no_refresh", "no_sidecar", "no_write_back", "older_than", "origin",

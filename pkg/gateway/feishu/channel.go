@@ -152,3 +152,11 @@ func (c *Channel) findBot(ctx context.Context) error {
 	c.bot = out.Bot.OpenID
 	return nil
 }
+
+// Check asks the platform whether it knows us.
+func (c *Channel) Check(ctx context.Context) error {
+	if _, err := c.api.appToken(ctx); err != nil {
+		return err
+	}
+	return c.findBot(ctx)
+}

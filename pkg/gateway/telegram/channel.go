@@ -76,15 +76,9 @@ const pollTime = 50 * time.Second
 
 // Run receives until ctx ends.
 func (c *Channel) Run(ctx context.Context, h gateway.Host) error {
-	var me struct {
-		Name string `json:"username"`
-	}
-	if err := c.api.call(ctx, "getMe", nil, &me); err != nil {
+	if err := c.Check(ctx); err != nil {
 		return ended(ctx, err)
 	}
-	c.mu.Lock()
-	c.name = me.Name
-	c.mu.Unlock()
 	offset, up := int64(0), false
 	for {
 		next, err := c.poll(ctx, offset, h)
@@ -106,6 +100,20 @@ func (c *Channel) Run(ctx context.Context, h gateway.Host) error {
 			up = true
 		}
 	}
+}
+
+// Check asks the platform who we are.
+func (c *Channel) Check(ctx context.Context) error {
+	var me struct {
+		Name string `json:"username"`
+	}
+	if err := c.api.call(ctx, "getMe", nil, &me); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.name = me.Name
+	return nil
 }
 
 // ended is the error of a run, which has none when it was to end.
