@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -111,8 +112,11 @@ func troubleText(e *wire.Error) string {
 	case wire.Canceled:
 		return "I could not finish this in the time that I have."
 	}
-	return "I could not do this: " + oneLine(e.Message, 300)
+	return "I could not do this: " + oneLine(address.ReplaceAllString(e.Message, "…"), 300)
 }
+
+// address is what is nobody's business in a chat.
+var address = regexp.MustCompile(`https?://[^\s",;]+`)
 
 // chooseFiles copies files that the task made to where they are sent from: those that the answer names, or all when they are few. left names
 // the others.

@@ -149,7 +149,12 @@ func object(data []byte) (map[string]any, error) {
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {
-		line := 1 + bytes.Count(data[:min(dec.InputOffset(), int64(len(data)))], []byte{'\n'})
+		at := int64(len(data))
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			at = min(at, syntax.Offset)
+		}
+		line := 1 + bytes.Count(data[:at], []byte{'\n'})
 		return nil, fmt.Errorf("line %d: %w", line, err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {

@@ -108,6 +108,9 @@ func openFence(text string) string {
 	return open
 }
 
+// maxFence bounds the mark of a block of code: with it, a closing line fits into what is reserved.
+const maxFence = 12
+
 // fenceMark returns the mark at the beginning of a line that opens or closes a block of code: three or more backquotes or tildes.
 func fenceMark(line string) string {
 	s := strings.TrimLeft(line, " ")
@@ -115,8 +118,8 @@ func fenceMark(line string) string {
 		return ""
 	}
 	for _, c := range []string{"`", "~"} {
-		if rest := strings.TrimLeft(s, c); len(s)-len(rest) >= 3 {
-			return s[:len(s)-len(rest)]
+		if n := len(s) - len(strings.TrimLeft(s, c)); n >= 3 && n <= maxFence {
+			return s[:n]
 		}
 	}
 	return ""
