@@ -390,8 +390,7 @@ func (s *Server) Acknowledged(id string) bool {
 // Say makes an event and delivers it.
 func (s *Server) Say(say gatewaytest.Saying) string {
 	s.mu.Lock()
-	s.n++
-	m := &message{id: fmt.Sprintf("om_%d", s.n), parent: say.ReplyTo, upload: say.File}
+	m := &message{id: fmt.Sprintf("om_%d", len(s.said)+1), parent: say.ReplyTo, upload: say.File}
 	m.event = eventOf(m, say)
 	s.said[m.id] = m
 	s.mu.Unlock()
