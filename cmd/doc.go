@@ -6,7 +6,9 @@ Package cmd is the map of the suite: one directory below it for each command.
 	openspace-execute         tasks in, what happens and the results out
 	openspace-download-skill  ids or hits in, imported skills out; updates, pins and compares what is installed
 	openspace-upload-skill    skill folders in, uploads out
+	openspace-fix-skill       skill folders and what is wrong in, repaired skills out
 	openspace-registry        a skill community of your own: a server, its keys, its records
+	openspace-mcp             the suite as tools for agents: search, tasks, repair and upload over stdio and HTTP
 
 Commands exchange JSON lines, so that they and jq, grep and head form pipes:
 

@@ -136,7 +136,9 @@ func verbs(t *testing.T) []string {
 }
 
 // online are the commands that docs/security.md names as those that talk to others.
-var online = []string{"openspace-download-skill", "openspace-execute", "openspace-registry", "openspace-search", "openspace-upload-skill"}
+var online = []string{
+	"openspace-download-skill", "openspace-execute", "openspace-fix-skill", "openspace-mcp", "openspace-registry", "openspace-search", "openspace-upload-skill",
+}
 
 // TestNoNetwork checks the promise of docs/security.md that nothing leaves the machine but by commands that it names.
 func TestNoNetwork(t *testing.T) {

@@ -62,7 +62,7 @@ func TestScript(t *testing.T) {
 		Dir: "testdata/script", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: setup, Condition: condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "records": records, "terminal": terminal, "await": await, "envfile": envfile, "mkzip": mkzip, "flaky": flaky,
+			"exits": exits, "records": records, "terminal": terminal, "await": await, "envfile": envfile, "mkzip": mkzip, "flaky": flaky, "mcp": mcp,
 		},
 	})
 }

@@ -10,11 +10,13 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         skill       the SKILL.md format: reading, editing, validation, which files belong to a skill  ← ignore
 	         lexical     words, stems and the arithmetic of BM25F
 	         vec         unit vectors in a mapped file, the nearest of them
+	         patch       edits as text: whole files, blocks, hunks; read and applied in memory
 	level 1  api         what a registry and its clients agree on       ← skill
 	         journal     checksummed lines in segment files             ← atomicfile
 	         wire        record types, error codes, exit statuses      ← skill
 	         settings    where each setting comes from, its files, masking
 	         safety      what is dangerous in a skill's text            ← skill, atomicfile
+	         similar     how much of one skill's text is in another    ← skill
 	         store       journals, versions, counters                   ← skill, atomicfile, jsonl
 	         roots       skill roots: which folders are skills          ← skill
 	         embed       vectors for texts: built-in model, cache        ← lexical, vec, atomicfile
@@ -27,18 +29,22 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	                     (llmtest: a scripted model over HTTP)
 	         policy      what a model may do: commands, files, addresses
 	         sandbox     commands that can change only what they were given
-	level 2  search      candidates to one ranked list  ← lexical, skill, store, roots, index, embed, safety, wire
+	level 2  review      prepared changes of skills: pins, proposals, putting in place  ← store, skill, wire, atomicfile
+	         search      candidates to one ranked list  ← lexical, skill, store, roots, index, embed, safety, wire
 	         registry    the server of a skill community ← api, journal, skill, index, lexical, safety, atomicfile, jsonl
 	         pipe        other commands of the suite as children: lines in, records out  ← jsonl, wire
 	         transfer    skill folder, archive, registry ← skill, store, safety, cloud, api, wire, atomicfile
 	         tools       what an agent can do: shell, files, web, skills  ← policy, sandbox, wire, atomicfile, ignore
 	         agent       the loop in which a model works with tools      ← llm, tools, recording, wire
+	         hosts       host agents set up for the suite ← settings, atomicfile
+	         evolve      what runs teach: analysis, changes of skills, what starts them  ← llm, review, patch, similar, store, skill, safety, wire, atomicfile, recording, sandbox
 	         task        one task from text to result: skills, workspace, phases  ← agent, llm, pipe, policy, recording, safety,
 	                                                                     sandbox, skill, store, tools, wire
-	level 3  cli         the process boundary of all commands           ← jsonl, wire, settings
+	level 3  mcpserver   the suite's tools over the Model Context Protocol  ← pipe, wire, settings, jsonl
 	         gateway     chat: message in, task, answer out  ← atomicfile, journal, jsonl, pipe, settings, wire
 	                     (feishu, telegram: one platform each)
 	                     (gatewaytest: what every channel must do)
+	         cli         the process boundary of all commands           ← jsonl, wire, settings
 
 Commands stand in cmd/<name> and may import cli and everything below it.
 */

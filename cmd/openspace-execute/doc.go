@@ -29,13 +29,21 @@ course than the recorded one is an error that shows where.
 
 It works in --workspace-dir, else in $OPENSPACE_WORKSPACE, else in a new folder below $OPENSPACE_HOME/workspaces, which stays when there is something in it. It may write
 there and below --allow-write, read there, in skill folders and below --allow-read, and not in the rest of your home. Its commands run confined by the kernel where that
-is possible; with --sandbox strict they do not run where it is not. They get a small environment without keys; --pass-env adds variables by name.
+is possible; with --sandbox strict they do not run where it is not. They get a small environment without keys; --pass-env adds variables by name, and
+--command-rules has rules of your own for commands (docs/policy.md).
 fetch_url does not reach this machine and private networks unless --allow-private-addresses says so. Records on stdin cannot change any of this.
 
 Each task is recorded below $OPENSPACE_HOME/recordings, secrets masked, unless --no-recording or OPENSPACE_ENABLE_RECORDING=false says otherwise.
 
 Which skills there are says openspace-search, which is looked for beside this program and then in $PATH; with --search-scope all it asks the registry, too, and what
 the model chooses there is fetched by openspace-download-skill. Without these commands tasks run without skills, and a warning says so.
+
+# Learning
+
+After the answer the run is looked at once more: which skills helped, what is worth keeping. Skills are repaired, derived or captured by that, after checks, as versions that can be rolled
+back; the result tells of them in evolved_skills. docs/evolution.md has the rules. --learn detach does it in a process of its own after the result, --learn off not at
+all. In folders under version control changes wait for openspace-skills approve; --evolution propose lets all of them wait, auto none, off only counts. A pinned skill (openspace-skills pin) stays as it is. Runs without a recording,
+with --record or with --replay teach nothing. --learn-from learns from a recording, such as that of a run with --learn off.
 
 # Limits
 
@@ -60,6 +68,7 @@ When tasks did not succeed in different ways, the first one's status counts. A c
 	openspace-execute "write a report about sales.csv to report.md" --workspace-dir .
 	openspace-execute --plain --max-iterations 5 what is in this folder --workspace-dir .
 	printf 'count the lines of a.txt\ncount the lines of b.txt\n' | openspace-execute --jobs 2 --workspace-dir . | jq -c 'select(.type=="result")'
+	openspace-execute "tidy up notes.txt" --workspace-dir . --learn detach
 	openspace-execute --replay run.jsonl "write a report about sales.csv to report.md" --workspace-dir .
 */
 package main

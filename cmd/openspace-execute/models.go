@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/openspace-dev/openspace/cmd/internal/chat"
 	"github.com/openspace-dev/openspace/pkg/cli"
 	"github.com/openspace-dev/openspace/pkg/llm"
 	"github.com/openspace-dev/openspace/pkg/tools"
@@ -32,13 +33,13 @@ func (o *options) models(env *cli.Env) (m *models, err error) {
 		if m.played, err = llm.Play(env.Abs(o.replay)); err != nil {
 			return nil, replayError(o.replay, err)
 		}
-		m.mask = tools.NewMask(secrets(env.Environ)...)
+		m.mask = chat.Mask(env, nil)
 		return m, nil
 	}
 	if _, err := m.endpoint(o.model); err != nil {
 		return nil, err
 	}
-	m.mask = tools.NewMask(append(secrets(env.Environ), m.secrets...)...)
+	m.mask = chat.Mask(env, m.secrets)
 	if o.record != "" {
 		if m.file, err = create(env.Abs(o.record)); err != nil {
 			return nil, wire.Errorf(wire.Usage, "--record %q: %w", o.record, err)
@@ -76,24 +77,11 @@ func (m *models) endpoint(name string) (llm.Model, error) {
 	if known := m.opened[name]; known != nil {
 		return known, nil
 	}
-	account, err := m.env.Settings.Model(name)
-	for _, p := range m.env.Settings.HostProblems() {
-		m.env.Out.WarnOnce(p.String())
-	}
+	model, found, err := chat.Open(m.env, name)
 	if err != nil {
-		return nil, wire.Errorf(wire.Usage, "%w", err)
+		return nil, err
 	}
-	for _, note := range account.Notes() {
-		m.env.Out.WarnOnce(note)
-	}
-	model, err := llm.Open(llm.Options{
-		Model: account.Name, Base: account.Base.Value, Key: account.Key.Value, Headers: account.Headers, Config: account.Config,
-		Log: func(text string) { m.env.Warn("%s", text) },
-	})
-	if err != nil {
-		return nil, wire.Errorf(wire.Usage, "%w", err)
-	}
-	m.secrets = append(m.secrets, account.Secrets()...)
+	m.secrets = append(m.secrets, found...)
 	m.opened[name] = model
 	return model, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/openspace-dev/openspace/cmd/internal/account"
 	"github.com/openspace-dev/openspace/cmd/internal/skilldirs"
 	"github.com/openspace-dev/openspace/pkg/cli"
+	"github.com/openspace-dev/openspace/pkg/evolve"
 	"github.com/openspace-dev/openspace/pkg/sandbox"
 	"github.com/openspace-dev/openspace/pkg/task"
 	"github.com/openspace-dev/openspace/pkg/wire"
@@ -16,15 +17,19 @@ import (
 
 // options are the flags of the command.
 type options struct {
-	workspace, model, policy string
-	dirs                     *[]string
-	scope, sandbox           *string
-	iterations, skills, jobs int
-	tokens                   int64
-	cost                     float64
-	timeout                  time.Duration
-	record, replay           string
-	noRecording              bool
+	workspace, model, policy, rules string
+	dirs                            *[]string
+	scope, sandbox                  *string
+	iterations, skills, jobs        int
+	tokens                          int64
+	cost                            float64
+	timeout                         time.Duration
+	record, replay                  string
+	noRecording                     bool
+	learn, evolution                *string
+	learnFrom, captureDir           string
+	force                           bool
+	ran                             recordings // that another process is to learn from
 
 	passEnv, allowWrite, allowRead *[]string
 	allowPrivate                   bool
@@ -46,8 +51,15 @@ func (o *options) flags(fs *flag.FlagSet) {
 	fs.StringVar(&o.record, "record", "", "write every exchange with the model to `FILE`")
 	fs.StringVar(&o.replay, "replay", "", "answer from `FILE` instead of a model")
 	fs.BoolVar(&o.noRecording, "no-recording", false, "keep no recording of what happens")
+	o.learn = cli.Choice(fs, "learn", "learn from each task: `WHEN` is wait (before its result), detach (afterwards, in a process of its own) or off", learnWait, learnDetach, learnOff)
+	o.evolution = cli.Choice(fs, "evolution", "what becomes of changes that a task suggests for skills: `MODE` is guarded (they are made, but in folders under version control they wait), auto (they are made), propose (they wait for openspace-skills approve) or off",
+		string(evolve.Guarded), string(evolve.Auto), string(evolve.Propose), string(evolve.Off))
+	fs.StringVar(&o.captureDir, "capture-dir", "", "make new skills in `DIR` (default: the first of a task's skill_dirs, else $OPENSPACE_HOME/skills)")
+	fs.StringVar(&o.learnFrom, "learn-from", "", "run no task, but learn from the recording with this `ID` or folder")
+	fs.BoolVar(&o.force, "force", false, "with --learn-from: make a new skill although there is one like it")
 	o.sandbox = cli.Choice(fs, "sandbox", "how commands are confined: `LEVEL` is best-effort, strict (or they do not run) or off",
 		string(sandbox.BestEffort), string(sandbox.Strict), string(sandbox.Off))
+	fs.StringVar(&o.rules, "command-rules", "", "allow, ask and deny commands by the JSON rules in `FILE`, too")
 	o.passEnv = cli.List(fs, "pass-env", "let commands see the variable `NAME`; may be repeated")
 	o.allowWrite = cli.List(fs, "allow-write", "let tasks write below `DIR`, too; may be repeated")
 	o.allowRead = cli.List(fs, "allow-read", "let tasks read below `DIR`, too; may be repeated")
@@ -85,6 +97,12 @@ func (o *options) check() error {
 func (o *options) run(ctx context.Context, env *cli.Env) error {
 	if err := o.check(); err != nil {
 		return err
+	}
+	if o.learnFrom != "" {
+		return o.learnOnly(ctx, env)
+	}
+	if o.force {
+		return wire.Errorf(wire.Usage, "--force goes with --learn-from")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/openspace-dev/openspace/cmd/internal/fault"
@@ -12,30 +13,33 @@ import (
 	"github.com/openspace-dev/openspace/pkg/cli"
 	"github.com/openspace-dev/openspace/pkg/jsonl"
 	"github.com/openspace-dev/openspace/pkg/pipe"
+	"github.com/openspace-dev/openspace/pkg/policy"
 	"github.com/openspace-dev/openspace/pkg/safety"
 	"github.com/openspace-dev/openspace/pkg/sandbox"
 	"github.com/openspace-dev/openspace/pkg/settings"
 	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/task"
-	"github.com/openspace-dev/openspace/pkg/tools"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
 // suite makes what all tasks share. Nothing is started before everything was checked; then the search is, so that it warms up beside the rest.
 func (o *options) suite(ctx context.Context, env *cli.Env) (_ *task.Suite, done func(), err error) {
 	s := &task.Suite{
-		Home: env.Settings.Home(), Version: cli.Version(), MaxSkills: o.skills, Environ: env.Environ, PassEnv: *o.passEnv,
+		UserHome: env.Settings.Getenv("HOME"), Home: env.Settings.Home(), Version: cli.Version(), MaxSkills: o.skills, Environ: env.Environ, PassEnv: *o.passEnv,
 		WriteDirs: absolute(env, *o.allowWrite), ReadDirs: absolute(env, *o.allowRead), Sandbox: sandbox.Level(*o.sandbox), AllowPrivate: o.allowPrivate,
 		Record: !o.noRecording && recordingOn(env), Repeatable: o.record != "" || o.replay != "", Replaying: o.replay != "",
 	}
 	if s.Policy, err = safety.ParsePolicy(o.policy); err != nil {
 		return nil, nil, wire.Errorf(wire.Usage, "policy %q: %w", o.policy, err)
 	}
+	if s.Rules, err = o.commandRules(env); err != nil {
+		return nil, nil, err
+	}
 	models, err := o.models(env)
 	if err != nil {
 		return nil, nil, err
 	}
-	s.Model, s.Mask = models.open, tools.NewMask(append(secrets(env.Environ), models.secrets...)...)
+	s.Model, s.Mask = models.open, models.mask
 	if s.Store, err = store.Open(s.Home, store.Options{}); err != nil {
 		models.close()
 		return nil, nil, fault.Of(err)
@@ -51,6 +55,7 @@ func (o *options) suite(ctx context.Context, env *cli.Env) (_ *task.Suite, done 
 	}
 	s.Commands = o.commands(env)
 	s.Finder = task.NewFinder(ctx, s.Commands)
+	s.Learn = o.learning(env, s)
 	return s, func() {
 		s.Finder.Close()
 		s.Store.Close()
@@ -58,6 +63,25 @@ func (o *options) suite(ctx context.Context, env *cli.Env) (_ *task.Suite, done 
 			env.Warn("%v", err)
 		}
 	}, nil
+}
+
+// commandRules reads the user's rules for commands; nil when there are none.
+func (o *options) commandRules(env *cli.Env) (*policy.Rules, error) {
+	if o.rules == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(env.Abs(o.rules))
+	if err != nil {
+		return nil, wire.Errorf(wire.Usage, "--command-rules: %w", err)
+	}
+	rules, notes, err := policy.ParseRules(data, runtime.GOOS)
+	if err != nil {
+		return nil, wire.Errorf(wire.Usage, "--command-rules %q: %w", o.rules, err)
+	}
+	for _, note := range notes {
+		env.Warn("%s: %s", o.rules, note)
+	}
+	return &rules, nil
 }
 
 // commands says how the other commands of the suite are run: with what was said on our command line, and all else as we found it.
@@ -120,16 +144,6 @@ func recordingOn(env *cli.Env) bool {
 		return true
 	}
 	return false
-}
-
-// secrets returns the values of variables whose names say that they are secret.
-func secrets(environ []string) (out []string) {
-	for _, kv := range environ {
-		if name, value, ok := strings.Cut(kv, "="); ok && value != "" && settings.Secret(name) {
-			out = append(out, value)
-		}
-	}
-	return out
 }
 
 // create opens a file for writing, with its folder.

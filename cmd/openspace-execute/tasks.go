@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"iter"
 	"sync"
 
 	"github.com/openspace-dev/openspace/pkg/cli"
@@ -16,7 +17,7 @@ func (o *options) tasks(ctx context.Context, cancel context.CancelFunc, env *cli
 	slots := make(chan struct{}, o.jobs)
 	var all sync.WaitGroup
 	place := 0
-	for in := range env.Inputs(wire.TypeTask) {
+	for in := range inputs(ctx, env) {
 		t, err := o.task(env, in)
 		if err != nil {
 			out.fail(in.About(err))
@@ -33,11 +34,41 @@ func (o *options) tasks(ctx context.Context, cancel context.CancelFunc, env *cli
 		place++
 		all.Go(func() {
 			defer func() { <-slots }()
-			out.ended(n, task.Run(ctx, t, s, func(rec wire.Record) { out.event(n, rec) }))
+			res := task.Run(ctx, t, s, func(rec wire.Record) { out.event(n, rec) })
+			out.ended(n, res)
+			o.learnApart(env, res)
 		})
 	}
 	all.Wait()
 	return out.close()
+}
+
+// inputs yields inputs until there are none or ctx ends. Without a reader of our output nobody may write to our input any more, and a read would
+// wait for ever: it is left behind then.
+func inputs(ctx context.Context, env *cli.Env) iter.Seq[cli.Input] {
+	return func(yield func(cli.Input) bool) {
+		read := make(chan cli.Input)
+		go func() {
+			defer close(read)
+			for in := range env.Inputs(wire.TypeTask) {
+				select {
+				case read <- in:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}()
+		for {
+			select {
+			case in, ok := <-read:
+				if !ok || !yield(in) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
 }
 
 // output writes what tasks tell: as records, as answers alone, or for people.

@@ -148,30 +148,22 @@ func unusable(problems []skill.Diagnostic) (n int) {
 	return n
 }
 
-// answer runs all queries.
+// answer answers all queries.
 func (o *options) answer(ctx context.Context, env *cli.Env) error {
 	if len(env.Args) > 1 {
 		env.Args = []string{strings.Join(env.Args, " ")}
 	}
 	any := false
 	for in := range env.Inputs(wire.TypeQuery) {
-		hits, done, err := o.query(ctx, env, in)
+		f, err := o.query(ctx, env, in)
 		if err != nil {
 			env.Out.Fail(in.About(fault.Of(err)))
 			continue
 		}
-		for _, h := range hits {
-			h.ID = in.ID
-			if err := env.Out.Emit(h); err != nil {
-				return err
-			}
+		if err := f.emit(env, in.ID); err != nil {
+			return err
 		}
-		if done {
-			if err := env.Out.Emit(wire.Result{ID: in.ID, Status: "success", Action: "search", Count: len(hits)}); err != nil {
-				return err
-			}
-		}
-		any = any || len(hits) > 0
+		any = any || len(f.hits) > 0
 	}
 	if !any {
 		return wire.ErrNone
@@ -179,27 +171,48 @@ func (o *options) answer(ctx context.Context, env *cli.Env) error {
 	return nil
 }
 
-// query answers one input, and tells whether the end of the answer is to be marked.
-func (o *options) query(ctx context.Context, env *cli.Env, in cli.Input) (hits []wire.Hit, done bool, err error) {
+// found is the answer to one query.
+type found struct {
+	hits     []wire.Hit
+	warnings []string // what makes it less than it could be
+	done     bool     // its end is to be marked
+}
+
+func (f found) emit(env *cli.Env, id string) error {
+	for _, h := range f.hits {
+		h.ID = id
+		if err := env.Out.Emit(h); err != nil {
+			return err
+		}
+	}
+	if !f.done {
+		return nil
+	}
+	return env.Out.Emit(wire.Result{ID: id, Status: "success", Action: "search", Count: len(f.hits), Warnings: f.warnings})
+}
+
+// query answers one input.
+func (o *options) query(ctx context.Context, env *cli.Env, in cli.Input) (found, error) {
 	q := wire.Query{Query: in.Value}
 	if in.Data != nil {
 		if err := in.Decode(&q); err != nil {
-			return nil, false, err
+			return found{}, err
 		}
 	}
-	hits, err = o.find(ctx, env, q)
-	return hits, q.Done, err
+	f, err := o.find(ctx, env, q)
+	f.done = q.Done
+	return f, err
 }
 
 // find answers one query.
-func (o *options) find(ctx context.Context, env *cli.Env, q wire.Query) ([]wire.Hit, error) {
+func (o *options) find(ctx context.Context, env *cli.Env, q wire.Query) (f found, err error) {
 	r, source, err := o.request(q)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	e, err := o.engine(ctx, env, source)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	missing := ""
 	if source != local {
@@ -208,26 +221,30 @@ func (o *options) find(ctx context.Context, env *cli.Env, q wire.Query) ([]wire.
 		env.Out.Skip(skipped)
 		switch {
 		case err != nil && (source == registry || ctx.Err() != nil):
-			return nil, err
+			return f, err
 		case err != nil:
 			missing = notSearched(err)
+			f.warnings = append(f.warnings, missing)
 			env.Out.WarnOnce(missing)
 		}
 	}
 	res, err := e.Search(ctx, r)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	env.Out.Skip(res.Skipped)
 	for _, w := range res.Warnings {
 		env.Warn("%s", w)
 	}
+	f.hits, f.warnings = res.Hits, append(f.warnings, res.Warnings...)
 	if o.imports > 0 {
 		if err := o.importBest(ctx, env, res.Hits, o.imports); err != nil {
 			if ctx.Err() != nil {
-				return nil, err
+				return f, err
 			}
-			env.Out.WarnOnce("nothing was imported: " + err.Error())
+			undone := "nothing was imported: " + err.Error()
+			f.warnings = append(f.warnings, undone)
+			env.Out.WarnOnce(undone)
 		}
 	}
 	if missing != "" {
@@ -235,7 +252,7 @@ func (o *options) find(ctx context.Context, env *cli.Env, q wire.Query) ([]wire.
 			res.Hits[i].Warnings = append(res.Hits[i].Warnings, missing)
 		}
 	}
-	return res.Hits, nil
+	return f, nil
 }
 
 // request returns the request of a query and its source: the flags, and what a record says otherwise.

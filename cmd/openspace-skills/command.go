@@ -22,7 +22,8 @@ func command(manual string) *cli.Command {
 		Name: "openspace-skills", Short: "look after the skills on this machine", Manual: manual,
 		Flags: func(fs *flag.FlagSet) { a.dirs = skilldirs.Flag(fs) },
 		Verbs: []*cli.Command{
-			a.list(), a.show(), a.validate(), a.scan(), a.history(), a.diff(), a.rollback(), a.register(),
+			a.list(), a.duplicates(), a.show(), a.validate(), a.scan(), a.history(), a.diff(), a.rollback(), a.register(),
+			a.pin(), a.unpin(), a.proposals(), a.approve(), a.reject(),
 			a.doctor(), a.fsck(), a.gc(), a.dump(), a.index(), a.recordings(),
 		},
 	}

@@ -40,7 +40,8 @@ func emitNotes(env *cli.Env, code string, severity skill.Severity, notes []strin
 	return nil
 }
 
-// modelRecords shows which model is asked, where, and where its key comes from. That there is none is no fault of a machine that runs no tasks.
+// modelRecords shows which model is asked, where, and where its key comes from. That there is none is no
+// fault of a machine that runs no tasks.
 func modelRecords(env *cli.Env) error {
 	a, err := env.Settings.Model("")
 	for _, v := range []settings.Value{a.Model, a.Base, a.Key} {

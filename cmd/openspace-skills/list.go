@@ -26,11 +26,15 @@ func (a *app) list() *cli.Command {
 		Flags: func(fs *flag.FlagSet) {
 			fs.BoolVar(&all, "all", false, "list shadowed skills too, with shadowed_by")
 		},
-		Run: func(ctx context.Context, env *cli.Env) error { return a.runList(ctx, env, all) },
+		Run: func(ctx context.Context, env *cli.Env) error {
+			return a.withInventory(ctx, env, func(st *store.Store, inv *inventory) error { return listAll(env, st, inv, all) })
+		},
 	}
 }
 
-func (a *app) runList(ctx context.Context, env *cli.Env, all bool) error {
+// withInventory hands over what the folders that are arguments hold, or else the skill roots, and tells at the end what was
+// passed over.
+func (a *app) withInventory(ctx context.Context, env *cli.Env, do func(*store.Store, *inventory) error) error {
 	st, err := openStore(env)
 	if err != nil {
 		return err
@@ -44,6 +48,13 @@ func (a *app) runList(ctx context.Context, env *cli.Env, all bool) error {
 	if err != nil {
 		return fault.Of(err)
 	}
+	if err := do(st, inv); err != nil {
+		return err
+	}
+	return reportAll(env, append(bad, inv.problems...))
+}
+
+func listAll(env *cli.Env, st *store.Store, inv *inventory, all bool) error {
 	w := &warner{env: env, more: map[string]int{}}
 	for _, e := range inv.entries {
 		if e.shadow != nil && !all {
@@ -54,7 +65,7 @@ func (a *app) runList(ctx context.Context, env *cli.Env, all bool) error {
 		}
 	}
 	w.end()
-	return reportAll(env, append(bad, inv.problems...))
+	return nil
 }
 
 // argumentRoots takes the arguments, or the lines of stdin for "-", as roots.

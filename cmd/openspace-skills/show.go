@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/openspace-dev/openspace/pkg/cli"
+	"github.com/openspace-dev/openspace/pkg/review"
 	"github.com/openspace-dev/openspace/pkg/roots"
 	"github.com/openspace-dev/openspace/pkg/skill"
 	"github.com/openspace-dev/openspace/pkg/store"
@@ -37,6 +39,8 @@ type full struct {
 	wire.Skill
 	Active      bool            `json:"active,omitempty"` // what its folder holds, as far as the store knows
 	Status      string          `json:"status,omitempty"` // of the folder: clean, dirty, missing or unregistered
+	Pinned      bool            `json:"pinned,omitempty"` // runs do not change it
+	PinReason   string          `json:"pin_reason,omitempty"`
 	Frontmatter map[string]any  `json:"frontmatter,omitempty"`
 	Files       []wire.File     `json:"files,omitempty"`
 	LeftOut     []wire.File     `json:"left_out,omitempty"`
@@ -76,8 +80,9 @@ func (l *lookup) full(t target, body bool) (full, error) {
 	}
 	rec.Frontmatter = frontmatter(s)
 	rec.SkillID, rec.SkillDir = t.id, t.dir
-	if !t.known {
-		return rec, nil
+	rec.PinReason, rec.Pinned, err = review.Pinned(l.st, t.dir)
+	if err != nil || !t.known {
+		return rec, err
 	}
 	rec.Origin, rec.Generation = t.rec.Lineage.Origin, t.rec.Lineage.Generation
 	n, err := l.st.Counters(t.id)
@@ -224,6 +229,9 @@ func (f full) Text() string {
 	}
 	line("shadowed by", f.ShadowedBy)
 	line("status", f.Status)
+	if f.Pinned {
+		line("pinned", cmp.Or(f.PinReason, "yes"))
+	}
 	f.history(line)
 	for _, p := range f.Problems {
 		line("problem", fmt.Sprintf("%s: %s [%s]", p.Severity, p.Message, p.Code))

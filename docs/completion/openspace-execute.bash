@@ -6,8 +6,13 @@ _openspace_execute() {
 	--allow-read) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 	--allow-write) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 	--api-base) return ;;
+	--capture-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 	--color) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
+	--command-rules) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+	--evolution) COMPREPLY=($(compgen -W "guarded auto propose off" -- "$cur")); return ;;
 	--jobs) return ;;
+	--learn) COMPREPLY=($(compgen -W "wait detach off" -- "$cur")); return ;;
+	--learn-from) return ;;
 	--max-cost) return ;;
 	--max-iterations) return ;;
 	--max-skills) return ;;
@@ -23,7 +28,7 @@ _openspace_execute() {
 	--timeout) return ;;
 	--workspace-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 	esac
-	words="--allow-private-addresses --allow-read --allow-write --api-base --color --help -h --jobs --json --jsonl --max-cost --max-iterations --max-skills --max-tokens --model --no-recording --pass-env --plain --policy --record --replay --sandbox --search-scope --skill-dirs --timeout --version --workspace-dir"
+	words="--allow-private-addresses --allow-read --allow-write --api-base --capture-dir --color --command-rules --evolution --force --help -h --jobs --json --jsonl --learn --learn-from --max-cost --max-iterations --max-skills --max-tokens --model --no-recording --pass-env --plain --policy --record --replay --sandbox --search-scope --skill-dirs --timeout --version --workspace-dir"
 	if [[ $cur == -* ]]; then
 		COMPREPLY=($(compgen -W "$words" -- "$cur"))
 	fi

@@ -58,6 +58,10 @@ func TestCompletionIsNoSubstring(t *testing.T) {
 		out := run(t, agent.Options{Model: m, Tools: set(t, returns("run_shell", broken("exit status 1")))})
 		want(t, out, agent.Success, agent.Answered, "it failed")
 	})
+	t.Run("alone", func(t *testing.T) { // it is no answer
+		m := &script{replies: []any{says("<COMPLETE>"), says("it is done")}}
+		want(t, run(t, agent.Options{Model: m}), agent.Success, agent.Answered, "it is done")
+	})
 	t.Run("in a result", func(t *testing.T) {
 		m := &script{replies: []any{calls("run_shell", "{}"), says("read it")}}
 		want(t, run(t, agent.Options{Model: m, Tools: set(t, returns("run_shell", ok("x\n<COMPLETE>")))}), agent.Success, agent.Answered, "read it")
@@ -77,6 +81,8 @@ func TestFinish(t *testing.T) {
 	}{
 		{"done", []any{calls("finish", done)}, agent.Success, agent.Finished, "all good", false},
 		{"blocked", []any{calls("finish", `{"status":"blocked","answer":"no key"}`)}, agent.Incomplete, agent.Finished, "no key", true},
+		{"blocked in words", []any{says("**BLOCKED:** there is no key\n")}, agent.Incomplete, agent.Answered, "there is no key", true},
+		{"blocked in the middle", []any{says("It said BLOCKED: and went on.")}, agent.Success, agent.Answered, "It said BLOCKED: and went on.", false},
 		{"beside a call that worked", []any{calls("write_file", "{}", "finish", done)}, agent.Success, agent.Finished, "all good", false},
 		{"beside a call that failed (B16)", []any{calls("run_shell", "{}", "finish", done), says("it failed")}, agent.Success, agent.Answered, "it failed", false},
 		{"no answer", []any{calls("finish", `{"status":"done"}`), calls("finish", done)}, agent.Success, agent.Finished, "all good", false},

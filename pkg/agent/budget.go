@@ -12,6 +12,9 @@ import (
 // errTime is the cause of a context that ended with the budget's time.
 var errTime = errors.New("the time limit of the run")
 
+// outOfTime tells whether ctx ended with a limit of time: the budget's, or one of the caller's that comes a moment before it.
+func outOfTime(ctx context.Context) bool { return errors.Is(ctx.Err(), context.DeadlineExceeded) }
+
 // plan is what is to be done next: the run ends, or the model is called, perhaps for its answer.
 type plan struct {
 	stop Stop   // end at once
@@ -49,7 +52,7 @@ func (b *budget) called(took time.Duration, u llm.Usage) {
 // the last.
 func (r *run) plan(ctx context.Context) plan {
 	if ctx.Err() != nil {
-		if errors.Is(context.Cause(ctx), errTime) {
+		if outOfTime(ctx) {
 			return plan{stop: OutOfTime}
 		}
 		return plan{stop: ByCancel, err: context.Cause(ctx)}

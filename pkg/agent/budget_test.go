@@ -109,6 +109,19 @@ func TestTimeBudget(t *testing.T) {
 		}}}
 		want(t, run(t, agent.Options{Model: m, Budget: agent.Budget{Time: 50 * time.Millisecond}}), agent.Incomplete, agent.OutOfTime, "")
 	})
+	t.Run("a limit of the caller", func(t *testing.T) {
+		ctx, cancel := context.WithTimeoutCause(context.Background(), 50*time.Millisecond, errors.New("the caller's limit"))
+		defer cancel()
+		m := &script{replies: []any{func(ctx context.Context, _ llm.Request) any {
+			<-ctx.Done()
+			return ctx.Err()
+		}}}
+		out := runWith(t, ctx, agent.Options{Model: m})
+		want(t, out, agent.Incomplete, agent.OutOfTime, "")
+		if out.Warning != "reached the time limit" {
+			t.Errorf("got %q", out.Warning)
+		}
+	})
 	t.Run("canceled before", func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		reason := errors.New("gone")

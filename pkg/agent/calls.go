@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -128,7 +127,7 @@ func (r *run) one(ctx context.Context, c llm.ToolCall, place int) Execution {
 		e.Result = notRun(wire.NotFound, "there are no tools")
 	default:
 		e.Result = r.o.Tools.Run(ctx, tools.Call{ID: c.ID, Name: c.Name, Args: e.Args})
-		if e.Result.Failed() && errors.Is(context.Cause(ctx), errTime) {
+		if e.Result.Failed() && outOfTime(ctx) {
 			e.Result.Content += "\n(stopped: " + r.interruption(ctx) + ")"
 		}
 	}
@@ -138,7 +137,7 @@ func (r *run) one(ctx context.Context, c llm.ToolCall, place int) Execution {
 }
 
 func (r *run) interruption(ctx context.Context) string {
-	if errors.Is(context.Cause(ctx), errTime) {
+	if outOfTime(ctx) {
 		return "the time of the task is nearly up"
 	}
 	return "the task was canceled"
@@ -182,11 +181,10 @@ func (r *run) finish(calls []Execution, text string) *tools.Finish {
 }
 
 func (r *run) finished(f tools.Finish) {
-	r.lastText = strings.TrimSpace(sentinel.ReplaceAllString(f.Answer, ""))
+	r.lastText = strings.TrimSpace(sentinel().ReplaceAllString(f.Answer, ""))
 	r.end(Finished, nil)
 	if !f.Done {
-		r.out.Status, r.out.Blocked = Incomplete, true
-		r.out.Warning = "the agent reports that the task cannot be done"
+		r.blocked()
 	}
 }
 

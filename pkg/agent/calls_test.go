@@ -111,7 +111,7 @@ func TestResultsAreMarked(t *testing.T) {
 		}})})
 		got := m.requests[1].Messages[2].Content
 		mark, rest, _ := strings.Cut(strings.TrimPrefix(got, "<"), " ")
-		if !strings.HasSuffix(got, "\n</"+mark+">") || strings.Count(strings.ToLower(got), "</"+mark) != 1 || !strings.HasPrefix(rest, "tool=\"fetch\" server=\"a_b__\">\n") {
+		if !strings.HasSuffix(got, "\n</"+mark+">") || strings.Count(strings.ToLower(got), "</"+mark) != 1 || !strings.HasPrefix(rest, "server=\"a_b__\">\n") {
 			t.Errorf("got %q", got)
 		}
 	}

@@ -160,7 +160,7 @@ func TestShortenedResults(t *testing.T) {
 					t.Fatalf("got %q, %v", message.Content, err)
 				}
 				_, rest, _ := strings.Cut(message.Content, " …]\n")
-				head, _, _ := strings.Cut(strings.TrimPrefix(message.Content, "<result tool=\"read_file\">\n"), "\n[… ")
+				head, _, _ := strings.Cut(strings.TrimPrefix(message.Content, "<result>\n"), "\n[… ")
 				if kept := len(head) + len(strings.TrimSuffix(rest, "\n</result>")); kept+n != len(whole) {
 					t.Errorf("%d bytes are there and %d left out, want %d in all", kept, n, len(whole))
 				}

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// label marks a result as the output of its tool, so that it cannot be taken for the words of the user or of
-// the loop.
+// label marks a result as the output of a tool, so that it cannot be taken for the words of the user or of
+// the loop. Which tool it was the message says by the call's id.
 func label(e Execution) string {
-	attributes := ` tool="` + plainAttribute(e.Tool) + `"`
+	attributes := ""
 	if e.Server != "" {
 		attributes += ` server="` + plainAttribute(e.Server) + `"`
 	}

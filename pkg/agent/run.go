@@ -137,7 +137,7 @@ func (r *run) unpriced(u llm.Usage) {
 // failed ends the run after a call of the model came to nothing.
 func (r *run) failed(ctx context.Context, err error) {
 	switch {
-	case ctx.Err() != nil && errors.Is(context.Cause(ctx), errTime):
+	case outOfTime(ctx):
 		r.end(OutOfTime, nil)
 	case ctx.Err() != nil:
 		r.end(ByCancel, context.Cause(ctx))
@@ -150,8 +150,9 @@ func (r *run) failed(ctx context.Context, err error) {
 func (r *run) take(ctx context.Context, reply llm.Reply, plan plan) {
 	m := reply.Message
 	m.Role = llm.Assistant
-	if !blank(m.Content) {
-		r.lastText = m.Content
+	said := sentinel().ReplaceAllString(m.Content, "")
+	if !blank(said) {
+		r.lastText = said
 	}
 	switch {
 	case reply.Finish == llm.Cut:
@@ -159,10 +160,10 @@ func (r *run) take(ctx context.Context, reply llm.Reply, plan plan) {
 	case len(m.ToolCalls) > 0 && plan.last == "":
 		r.empty, r.cut = 0, 0
 		r.work(ctx, m)
-	case !blank(m.Content):
+	case !blank(said):
 		m.ToolCalls = nil
 		r.talk.begin(m)
-		r.answered(m.Content, plan)
+		r.end(cmp.Or(plan.last, Answered), nil)
 	case reply.Finish == llm.Filtered:
 		r.end(ByError, fmt.Errorf("ask model %s: the provider's content filter held the reply back", r.o.Model.Name()))
 	case plan.last != "":
@@ -173,16 +174,7 @@ func (r *run) take(ctx context.Context, reply llm.Reply, plan plan) {
 }
 
 // sentinel is the line that older prompts and skills made models end their answer with.
-var sentinel = regexp.MustCompile(`(?:^|\n)[ \t]*<COMPLETE>\s*$`)
-
-func (r *run) answered(text string, plan plan) {
-	r.lastText = strings.TrimSpace(sentinel.ReplaceAllString(text, ""))
-	if plan.last != "" {
-		r.end(plan.last, nil)
-		return
-	}
-	r.end(Answered, nil)
-}
+var sentinel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|\n)[ \t]*<COMPLETE>\s*$`) })
 
 const (
 	maxEmpty = 3
@@ -240,6 +232,19 @@ func (r *run) end(stop Stop, err error) {
 	if stop == EmptyReplies {
 		r.out.Err = fmt.Errorf("model %s replied with nothing %d times in a row", r.o.Model.Name(), maxEmpty)
 	}
+	if mark := blockedMark().FindString(r.out.Response); stop == Answered && mark != "" {
+		r.out.Response = strings.TrimSpace(strings.TrimPrefix(r.out.Response, mark))
+		r.blocked()
+	}
+}
+
+// blockedMark begins an answer that says that the task cannot be done, as the rules ask for.
+var blockedMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[*_]*BLOCKED[*_]*:[*_]*`) })
+
+// blocked takes into the outcome that the model says that the task cannot be done.
+func (r *run) blocked() {
+	r.out.Status, r.out.Blocked = Incomplete, true
+	r.out.Warning = "the agent reports that the task cannot be done"
 }
 
 // warning says why a task is incomplete and what may help.
@@ -249,7 +254,7 @@ func (r *run) warning(stop Stop) string {
 	case OutOfSteps:
 		return fmt.Sprintf("reached the limit of %d iterations; the task may need more of them, or a clearer description", b.Iterations)
 	case OutOfTime:
-		return fmt.Sprintf("reached the time limit of %s", b.Time)
+		return strings.TrimSuffix(fmt.Sprintf("reached the time limit of %s", b.Time), " of 0s") // of the caller
 	case OutOfTokens:
 		return fmt.Sprintf("reached the limit of %d tokens: %d are used", b.Tokens, r.out.Usage.Tokens())
 	case OutOfMoney:

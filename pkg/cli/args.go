@@ -42,7 +42,7 @@ func arrange(c *common, root *Command, args []string) (*arranged, error) {
 func (a *arranged) verb(args []string) ([]string, error) {
 	at := firstArg(a.fs, args)
 	if at < 0 {
-		if wantsTalk(args) {
+		if wantsTalk(args) || a.root.Run != nil {
 			return args, nil
 		}
 		return args, usagef("%s is missing its command", a.root.Name).WithHint("the commands are %s", a.verbNames())

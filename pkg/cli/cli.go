@@ -33,7 +33,7 @@ type Command struct {
 	Manual string // the text of doc.go with its comment marks, or plain text
 	Flags  func(fs *flag.FlagSet)
 	Run    func(ctx context.Context, env *Env) error
-	Verbs  []*Command // a command with verbs has no Run; its Flags are flags of each verb
+	Verbs  []*Command // the Flags of a command that has verbs and no Run are flags of each verb; with a Run, which no verb means, they are its own
 	// Signals is for commands that hold a lock, a temporary file or a child: the context of Run ends on INT
 	// and TERM. Others end at once, which is right for a filter.
 	Signals bool

@@ -350,3 +350,44 @@ func TestMiss(t *testing.T) {
 		})
 	}
 }
+
+// A command that runs without a verb, too, keeps its flags to itself.
+func TestRunAndVerbs(t *testing.T) {
+	var host string
+	verb := &cli.Command{
+		Name: "install", Short: "install",
+		Flags: func(fs *flag.FlagSet) { fs.StringVar(&host, "host", "", "the host `NAME`") },
+		Run:   func(_ context.Context, env *cli.Env) error { fmt.Fprintf(env.Stderr, "install %s", host); return nil },
+	}
+	port := 0
+	c := &cli.Command{
+		Name: "probe", Short: "probe", Verbs: []*cli.Command{verb},
+		Flags: func(fs *flag.FlagSet) {
+			fs.StringVar(&host, "host", "here", "listen on `ADDRESS`")
+			fs.IntVar(&port, "number", 1, "`N`")
+		},
+		Run: func(_ context.Context, env *cli.Env) error {
+			fmt.Fprintf(env.Stderr, "run %s %d", host, port)
+			return nil
+		},
+	}
+	tests := []struct {
+		args   []string
+		status int
+		errOut string
+	}{
+		{nil, 0, "run here 1"},
+		{[]string{"--host", "there", "--number", "2"}, 0, "run there 2"},
+		{[]string{"install", "--host", "x"}, 0, "install x"},
+		{[]string{"install", "--number", "2"}, 2, `unknown flag "--number"`},
+		{[]string{"else"}, 2, `unknown command "else"`},
+	}
+	for _, tt := range tests {
+		if got := exec(t, c, cli.Process{Args: tt.args}); got.status != tt.status || !strings.Contains(got.errOut, tt.errOut) {
+			t.Errorf("%q: got %d, %q, want %d, %q", tt.args, got.status, got.errOut, tt.status, tt.errOut)
+		}
+	}
+	if got := exec(t, c, cli.Process{Args: []string{"--help"}}); !strings.Contains(got.out, "probe [flags] [COMMAND …]") || !strings.Contains(got.out, "install") {
+		t.Errorf("got %s", got.out)
+	}
+}

@@ -25,7 +25,7 @@ var formats = []string{"jsonl", "json", "plain"}
 // unsettable are flags that only the command line can set: a file or a variable that somebody left behind
 // must not make a command destroy, overwrite or publish, nor say what it works on.
 var unsettable = []string{
-	"help", "h", "version", "force", "fix", "yes", "to", "allow-secret", "any-owner", "archive", "diff", "pin", "record", "replay", "skill-dir", "skill-id",
+	"help", "h", "version", "force", "fix", "yes", "to", "allow-secret", "any-owner", "archive", "command", "diff", "env", "host", "pin", "port", "skill-dir", "skill-id", "transport", "record", "replay",
 	"unpin", "update", describeFlag,
 }
 
@@ -85,8 +85,9 @@ func List(fs *flag.FlagSet, name, usage string) *[]string {
 func flagSet(c *common, cmds ...*Command) *flag.FlagSet {
 	fs := flag.NewFlagSet(cmds[0].Name, flag.ContinueOnError)
 	c.flags(fs)
+	last := cmds[len(cmds)-1]
 	for i, cmd := range cmds {
-		if cmd.Flags != nil && !slices.Contains(cmds[:i], cmd) {
+		if cmd.Flags != nil && !slices.Contains(cmds[:i], cmd) && (cmd.Run == nil || cmd == last) {
 			cmd.Flags(fs)
 		}
 	}

@@ -86,6 +86,9 @@ func usageLine(root, cmd *Command) string {
 	args := cmd.Args
 	if cmd == root && len(root.Verbs) > 0 && args == "" {
 		args = "COMMAND …"
+		if root.Run != nil {
+			args = "[COMMAND …]"
+		}
 	}
 	return strings.TrimSpace(fullName(root, cmd) + " [flags] " + args)
 }

@@ -198,7 +198,7 @@ func (a *answer) take(w wireAnswer, said func(string)) error {
 			a.finish = f
 		}
 	}
-	if a.finish == "error" || malformed.MatchString(a.finish) {
+	if a.finish == "error" || malformed().MatchString(a.finish) {
 		return &providerError{Message: "the model's answer is malformed (" + a.finish + ")", Type: "malformed"}
 	}
 	return nil

@@ -175,8 +175,8 @@ func (s shape) parts(m Message) any {
 	return parts
 }
 
-// mark sets marks up to which the provider keeps the request: after the system messages, at the last two messages of the user. The provider
-// knows four marks, and finds what was marked before.
+// mark sets marks up to which the provider keeps the request: after the system messages, at the last two
+// messages of the user. The provider knows four marks, and finds what was marked before.
 func mark(in []Message, out []object) {
 	left := 2
 	for i := len(in) - 1; i >= 0 && left > 0; i-- {

@@ -15,7 +15,8 @@ import (
 	"github.com/openai/openai-go/v3/option"
 )
 
-// firstPause is how long the first retry waits, on the average; the next ones wait twice as long each, up to a minute.
+// firstPause is how long the first retry waits, on the average; the next ones wait twice as long each, up to
+// a minute.
 const firstPause = time.Second
 
 // maxLearned bounds how often a request is changed because an endpoint refused a field.
@@ -34,16 +35,18 @@ type call struct {
 	last  *Error
 }
 
-// Chat asks the model. What may go away by itself (too many requests, an overloaded server, no connection, an answer that breaks off once)
-// is tried again, within the limits of the options. An error is an *Error, or wraps the cause when ctx ended.
+// Chat asks the model. What may go away by itself (too many requests, an overloaded server, no connection, an
+// answer that breaks off once) is tried again, within the limits of the options. An error is an *Error, or
+// wraps the cause when ctx ended.
 func (c *client) Chat(ctx context.Context, r Request) (Reply, error) {
 	within, cancel := context.WithTimeoutCause(ctx, c.o.MaxTime, errMaxTime)
 	defer cancel()
 	w := &call{c: c, r: r}
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval = c.o.Pause
+	end, _ := within.Deadline() // ctx may have less time than we would take
 	reply, err := backoff.Retry(within, func() (Reply, error) { return w.try(within) },
-		backoff.WithBackOff(pauses), backoff.WithMaxTries(uint(c.o.Attempts)), backoff.WithMaxElapsedTime(c.o.MaxTime),
+		backoff.WithBackOff(pauses), backoff.WithMaxTries(uint(c.o.Attempts)), backoff.WithMaxElapsedTime(time.Until(end)),
 		backoff.WithNotify(func(_ error, d time.Duration) {
 			c.o.Log(fmt.Sprintf("%s; again in %s", w.last, d.Round(100*time.Millisecond)))
 		}))
@@ -128,7 +131,8 @@ func (c *client) learned() quirks {
 	return c.quirks
 }
 
-// learn takes from a refusal how the endpoint wants it. Another call may have learned it meanwhile: then the request is just sent again.
+// learn takes from a refusal how the endpoint wants it. Another call may have learned it meanwhile: then the
+// request is just sent again.
 func (c *client) learn(e *Error, sent quirks, r Request) bool {
 	next := sent
 	if !next.learn(e.Status, e.Message, e.param, func(field string) bool { return c.sends(r, sent, field) }) {

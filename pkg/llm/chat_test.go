@@ -467,7 +467,8 @@ func TestLearned(t *testing.T) {
 	})
 }
 
-// One connection is enough for one conversation, and a server that keeps a stream open after its end does not hold the answer.
+// One connection is enough for one conversation, and a server that keeps a stream open after its end does not
+// hold the answer.
 func TestConnections(t *testing.T) {
 	var made atomic.Int32
 	web := httptest.NewUnstartedServer(llmtest.New(llmtest.Script{Rules: []llmtest.Rule{{When: llmtest.Expect{LastContains: []string{"hang"}},

@@ -2,14 +2,13 @@ package llm
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/openspace-dev/openspace/pkg/jsonl"
 )
 
 // diverged says where a request leaves the recording.
-func (r *replayer) diverged(asked []storedMessage, tools []ToolSpec, rest rest) string {
+func (r *replayer) diverged(asked []storedMessage, rest rest) string {
 	var best *recorded
 	most := -1
 	for _, x := range r.list {
@@ -29,10 +28,10 @@ func (r *replayer) diverged(asked []storedMessage, tools []ToolSpec, rest rest) 
 		return fmt.Sprintf("%s: it has %d messages, the request has %d; the first one more is of the %s: %s", where, len(best.alike), len(asked), asked[n].Role, cutText(asked[n].Content, 0))
 	case n < len(best.alike):
 		return fmt.Sprintf("%s: it has %d messages, the request has only %d", where, len(best.alike), len(asked))
-	case best.used && keyOf(best.alike, best.tools, best.rest) == keyOf(asked, tools, rest):
+	case best.used && keyOf(best.alike, best.rest) == keyOf(asked, rest):
 		return fmt.Sprintf("exchange %d is the same request and has answered already: it was asked more often than in the recording", best.n)
 	}
-	return where + ": " + restParts(best, tools, rest)
+	return where + ": " + restParts(best, rest)
 }
 
 // score says how near an exchange comes: equal messages count most, then equal length, then that it is not used.
@@ -98,26 +97,7 @@ func cutText(s string, at int) string {
 }
 
 // restParts says what differs when all messages are equal.
-func restParts(x *recorded, tools []ToolSpec, r rest) string {
-	names := func(list []ToolSpec) (out []string) {
-		for _, t := range list {
-			out = append(out, t.Name)
-		}
-		return out
-	}
-	was, is := names(x.tools), names(tools)
-	if !slices.Equal(was, is) {
-		return fmt.Sprintf("its tools are %s, now they are %s", strings.Join(was, ", "), strings.Join(is, ", "))
-	}
-	for i, t := range tools {
-		old := x.tools[i]
-		if old.Description != t.Description {
-			return fmt.Sprintf("the description of tool %s is another: recorded %s, now %s", t.Name, cutText(old.Description, 0), cutText(t.Description, 0))
-		}
-		if string(old.Parameters) != string(t.Parameters) {
-			return fmt.Sprintf("the parameters of tool %s are others: recorded %s, now %s", t.Name, cutText(string(old.Parameters), 0), cutText(string(t.Parameters), 0))
-		}
-	}
+func restParts(x *recorded, r rest) string {
 	a, _ := jsonl.Marshal(x.rest)
 	b, _ := jsonl.Marshal(r)
 	return fmt.Sprintf("the limits and choices are others: recorded %s, now %s", a, b)

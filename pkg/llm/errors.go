@@ -49,8 +49,9 @@ var codes = map[Kind]string{
 	Server: "network", Unreachable: "network", Late: "network", Broken: "network", Diverged: "invalid",
 }
 
-// Code returns the name of the suite's error code for an error of a model: auth, rate_limited, too_long, invalid, not_found, network,
-// canceled when the context ended, version for a replay of another format, corrupt for one that is damaged, else internal.
+// Code returns the name of the suite's error code for an error of a model: auth, rate_limited, too_long,
+// invalid, not_found, network, canceled when the context ended, version for a replay of another format,
+// corrupt for one that is damaged, else internal.
 func Code(err error) string {
 	var e *Error
 	var r *ReplayError
@@ -82,8 +83,10 @@ func Hint(err error) string {
 		return "is the model's name right, and OPENSPACE_LLM_API_BASE?"
 	case TooLarge:
 		return "give a smaller task, or a model with a larger window with --model"
-	case Unreachable, Late:
-		return "is the address right and the server up? a longer wait is --timeout"
+	case Unreachable:
+		return "is the address right and the server up?"
+	case Late:
+		return `is the server up? a slow one needs more seconds: OPENSPACE_LLM_CONFIG='{"timeout":600}'`
 	case Diverged:
 		return "record the run again with --record"
 	}

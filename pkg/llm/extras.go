@@ -9,7 +9,8 @@ import (
 	"github.com/openspace-dev/openspace/pkg/jsonl"
 )
 
-// extras puts together the fields in which an endpoint sends what a model thought. A field that was there is kept even when it is empty.
+// extras puts together the fields in which an endpoint sends what a model thought. A field that was there is
+// kept even when it is empty.
 type extras struct {
 	texts map[string]*strings.Builder
 	lists map[string][]object
@@ -48,7 +49,8 @@ func (x *extras) text(name string) *strings.Builder {
 	return x.texts[name]
 }
 
-// join adds pieces to a list. A piece of the entry that is last, by index and type, goes on with its texts; what else it has replaces.
+// join adds pieces to a list. A piece of the entry that is last, by index and type, goes on with its texts;
+// what else it has replaces.
 func join(list, pieces []object) []object {
 	for _, p := range pieces {
 		n := len(list) - 1

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -26,40 +25,41 @@ const usualMax = 16_384
 
 func (q quirks) drops(field string) bool { return slices.Contains(q.dropped, field) }
 
-// optional are fields that can be left out when an endpoint refuses them. The order decides when a refusal names several.
+// optional are fields that can be left out when an endpoint refuses them. The order decides when a refusal
+// names several.
 var optional = []string{
 	"stream_options", "temperature", "response_format", "tool_choice", "parallel_tool_calls", "cache_control", "reasoning_details",
 	"reasoning_content", "extra_content", "reasoning_effort", "image_url",
 }
 
 var (
-	mustHave    = regexp.MustCompile(`(?i)(missing|must be (passed|provided|included|sent)|required|requires)`)
-	systemFirst = regexp.MustCompile(`(?i)system (message|role|prompt).*(begin|first|start|only one|single|multiple)|(multiple|only one) system`)
-	noImages    = regexp.MustCompile(`(?i)image[^.]{0,40}not supported|(not|that) support (image|vision)`)
-	noStream    = regexp.MustCompile(`(?i)stream(ing)?\W.*not (supported|allowed|available)|does not support stream`)
+	mustHave    = lazy(`(?i)(missing|must be (passed|provided|included|sent)|required|requires)`)
+	systemFirst = lazy(`(?i)system (message|role|prompt).*(begin|first|start|only one|single|multiple)|(multiple|only one) system`)
+	noImages    = lazy(`(?i)image[^.]{0,40}not supported|(not|that) support (image|vision)`)
+	noStream    = lazy(`(?i)stream(ing)?\W.*not (supported|allowed|available)|does not support stream`)
 )
 
-// learn changes the quirks by what a refusal says, and tells whether there was something new in it. sent has the fields that were sent,
-// those of messages too.
+// learn changes the quirks by what a refusal says, and tells whether there was something new in it. sent has
+// the fields that were sent, those of messages too.
 func (q *quirks) learn(status int, message, param string, sent func(field string) bool) bool {
 	if status != http.StatusBadRequest && status != http.StatusUnprocessableEntity && status != http.StatusNotFound {
 		return false
 	}
 	names := func(field string) bool { return param == field || wordIn(message, field) }
 	switch {
-	case names("reasoning_content") && mustHave.MatchString(message) && q.missing == "":
+	case names("reasoning_content") && mustHave().MatchString(message) && q.missing == "":
 		q.missing = "reasoning_content"
 		q.dropped = slices.DeleteFunc(slices.Clone(q.dropped), func(f string) bool { return f == q.missing })
 		return true
 	case names(q.maxField) && sent(q.maxField):
 		return q.otherMax()
-	case names(q.maxField) && !q.needsMax && mustHave.MatchString(message):
+	case names(q.maxField) && !q.needsMax && mustHave().MatchString(message):
 		q.needsMax = true
 		return true
-	case noImages.MatchString(message) && sent("image_url"):
+	case noImages().MatchString(message) && sent("image_url"):
 		q.dropped = append(slices.Clone(q.dropped), "image_url")
 		return true
-	case !q.oneSystem && systemFirst.MatchString(message):
+	case !q.oneSystem && systemFirst().MatchString(message):
 		q.oneSystem = true
 		return true
 	}
@@ -69,7 +69,7 @@ func (q *quirks) learn(status int, message, param string, sent func(field string
 			return true
 		}
 	}
-	if !q.whole && noStream.MatchString(message) {
+	if !q.whole && noStream().MatchString(message) {
 		q.whole = true
 		return true
 	}
@@ -89,7 +89,8 @@ func (q *quirks) otherMax() bool {
 	return true
 }
 
-// wordIn tells whether a text has a field's name as a word: max_tokens is not in max_completion_tokens, and not in my_max_tokens.
+// wordIn tells whether a text has a field's name as a word: max_tokens is not in max_completion_tokens, and
+// not in my_max_tokens.
 func wordIn(text, field string) bool {
 	for rest := text; ; {
 		i := strings.Index(rest, field)
@@ -118,7 +119,8 @@ func (q *quirks) merge(o quirks) {
 	q.dropped = slices.DeleteFunc(slices.Compact(all), func(f string) bool { return f == q.missing })
 }
 
-// sends tells whether a field is in the request as it was sent with these quirks, as a field of the body or of a message.
+// sends tells whether a field is in the request as it was sent with these quirks, as a field of the body or
+// of a message.
 func (c *client) sends(r Request, q quirks, field string) bool {
 	if q.drops(field) {
 		return false

@@ -115,7 +115,8 @@ func (c *client) defaults() {
 	}
 }
 
-// options of the library. It must not look at OPENAI_ variables, must not retry, must not send its own and the machine's description.
+// options of the library. It must not look at OPENAI_ variables, must not retry, must not send its own and
+// the machine's description.
 func (c *client) options() []option.RequestOption {
 	opts := []option.RequestOption{
 		option.WithBaseURL(c.base.String()), option.WithHTTPClient(c.http()), option.WithMaxRetries(0),

@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -15,7 +14,8 @@ type price struct {
 // priced is the day on which the prices were last looked over; docs/models.md names the sources.
 const priced = "2026-12-01"
 
-// prices are of the makers' own endpoints, short prompts, the dearest time of the day. A model that is not here has no price.
+// prices are of the makers' own endpoints, short prompts, the dearest time of the day. A model that is not
+// here has no price.
 var prices = []price{
 	{"claude-opus-5", 5, 0.5, 25, 0},
 	{"claude-opus-4-8", 5, 0.5, 25, 0},
@@ -33,15 +33,15 @@ var prices = []price{
 	{"gpt-5-4", 2.5, 0.25, 15, 1_000_000},
 	{"gpt-5-4-mini", 0.75, 0.075, 4.5, 0},
 	{"gpt-5-4-nano", 0.2, 0.02, 1.25, 0},
-	{"gpt-5-1", 1.25, 0.125, 10, 400_000},
-	{"gpt-5", 1.25, 0.125, 10, 400_000},
-	{"gpt-5-mini", 0.25, 0.025, 2, 400_000},
-	{"gpt-5-nano", 0.05, 0.005, 0.4, 400_000},
-	{"gpt-4-1", 2, 0.5, 8, 1_047_576},
-	{"gpt-4-1-mini", 0.4, 0.1, 1.6, 1_047_576},
-	{"gpt-4-1-nano", 0.1, 0.025, 0.4, 1_047_576},
-	{"gpt-4o", 2.5, 1.25, 10, 128_000},
-	{"gpt-4o-mini", 0.15, 0.075, 0.6, 128_000},
+	{"gpt-5-1", 1.25, 1.25, 10, 400_000},
+	{"gpt-5", 1.25, 1.25, 10, 400_000},
+	{"gpt-5-mini", 0.25, 0.25, 2, 400_000},
+	{"gpt-5-nano", 0.05, 0.05, 0.4, 400_000},
+	{"gpt-4-1", 2, 2, 8, 1_047_576},
+	{"gpt-4-1-mini", 0.4, 0.4, 1.6, 1_047_576},
+	{"gpt-4-1-nano", 0.1, 0.1, 0.4, 1_047_576},
+	{"gpt-4o", 2.5, 2.5, 10, 128_000},
+	{"gpt-4o-mini", 0.15, 0.15, 0.6, 128_000},
 	{"gemini-2-5-pro", 1.25, 0.125, 10, 1_048_576},
 	{"gemini-2-5-flash", 0.3, 0.03, 2.5, 1_048_576},
 	{"gemini-2-5-flash-lite", 0.1, 0.01, 0.4, 1_048_576},
@@ -51,7 +51,7 @@ var prices = []price{
 }
 
 // dated matches what may follow a model's name without changing its price.
-var dated = regexp.MustCompile(`^(-latest|-preview|-\d{2}-\d{4}|-\d{4}-\d{2}-\d{2}|-\d{8}|-\d{4})?$`)
+var dated = lazy(`^(-latest|-preview|-\d{2}-\d{4}|-\d{4}-\d{2}-\d{2}|-\d{8}|-\d{4})?$`)
 
 // priceOf finds the price of a model by the last part of its name.
 func priceOf(model string) (price, bool) {
@@ -63,7 +63,7 @@ func priceOf(model string) (price, bool) {
 	name = strings.ReplaceAll(name, ".", "-")
 	best, found := price{}, false
 	for _, p := range prices {
-		if rest, ok := strings.CutPrefix(name, p.model); ok && dated.MatchString(rest) && len(p.model) > len(best.model) {
+		if rest, ok := strings.CutPrefix(name, p.model); ok && dated().MatchString(rest) && len(p.model) > len(best.model) {
 			best, found = p, true
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// provider is what one endpoint wants otherwise than others. Differences are rows here and not branches elsewhere; docs/models.md shows the
-// table.
+// provider is what one endpoint wants otherwise than others. Differences are rows here and not branches
+// elsewhere; docs/models.md shows the table.
 type provider struct {
 	name     string
 	hosts    []string // or ends of hosts
@@ -26,7 +26,8 @@ const (
 	newMax = "max_completion_tokens"
 )
 
-// reasoning are the fields in which endpoints send what a model thought. They are kept with a message wherever they occur.
+// reasoning are the fields in which endpoints send what a model thought. They are kept with a message
+// wherever they occur.
 var reasoning = []string{"reasoning_content", "reasoning_details", "reasoning", "thinking_blocks", "extra_content"}
 
 var providers = []provider{
@@ -45,7 +46,8 @@ var providers = []provider{
 	{name: "groq", hosts: []string{"api.groq.com"}, maxField: newMax, usage: true, noImages: true},
 }
 
-// unknown is any other endpoint: a gateway, vLLM, LM Studio, Ollama. What it sent back as reasoning it also takes back, mostly.
+// unknown is any other endpoint: a gateway, vLLM, LM Studio, Ollama. What it sent back as reasoning it also
+// takes back, mostly.
 var unknown = provider{maxField: oldMax, usage: true, echo: []string{"reasoning_content", "reasoning_details"}}
 
 // providerAt returns the row of the host of an address.

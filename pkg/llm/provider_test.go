@@ -88,8 +88,8 @@ func TestUsageAndCost(t *testing.T) {
 		usage             llmtest.Usage
 		want              llm.Usage
 	}{
-		{"by the list", "http://api.openai.com/v1", "gpt-5-2025-08-07", llmtest.Usage{Input: 1000, Cached: 400, Output: 100, Reasoning: 30},
-			llm.Usage{Calls: 1, Input: 1000, Cached: 400, Output: 100, Reasoning: 30, Cost: (600*1.25 + 400*.125 + 100*10) / 1e6}},
+		{"by the list", "http://api.openai.com/v1", "gpt-5.4-2026-03-05", llmtest.Usage{Input: 1000, Cached: 400, Output: 100, Reasoning: 30},
+			llm.Usage{Calls: 1, Input: 1000, Cached: 400, Output: 100, Reasoning: 30, Cost: (600*2.5 + 400*.25 + 100*15) / 1e6}},
 		{"a variant is not the model", "http://api.openai.com/v1", "gpt-5-pro", llmtest.Usage{Input: 10, Output: 1}, llm.Usage{Calls: 1, Input: 10, Output: 1, Unpriced: 1}},
 		{"as billed", "http://openrouter.ai/api/v1", "anthropic/claude-sonnet-4.5", llmtest.Usage{Input: 10, Output: 1, Cost: &cost}, llm.Usage{Calls: 1, Input: 10, Output: 1, Cost: cost}},
 		{"not billed", "http://openrouter.ai/api/v1", "anthropic/claude-sonnet-4.5", llmtest.Usage{Input: 1e6}, llm.Usage{Calls: 1, Input: 1e6, Cost: 3}},

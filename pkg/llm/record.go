@@ -137,7 +137,8 @@ func NewTape(w io.Writer) *Tape {
 	return &Tape{w: w, tools: map[[32]byte]int{}, ends: map[[32]byte]int{}}
 }
 
-// Record returns a model that asks m and writes every exchange to w. A line that cannot be written makes the call fail: a recording with a hole is none.
+// Record returns a model that asks m and writes every exchange to w. A line that cannot be written makes the
+// call fail: a recording with a hole is none.
 func Record(m Model, w io.Writer, o RecordOptions) Model { return NewTape(w).Record(m, o) }
 
 // Record returns a model that asks m and writes every exchange to the tape, with the places of one task.

@@ -23,7 +23,8 @@ type providerError struct {
 
 func (e *providerError) Error() string { return e.Message }
 
-// parseError reads the body of an error: {"error": {…}}, {"error": "…"}, {"message": "…"}, {"detail": …}, or plain text.
+// parseError reads the body of an error: {"error": {…}}, {"error": "…"}, {"message": "…"}, {"detail": …}, or
+// plain text.
 func parseError(body []byte) *providerError {
 	var doc map[string]json.RawMessage
 	if jsonl.Unmarshal(body, &doc) != nil {
@@ -91,7 +92,7 @@ func text(raw json.RawMessage) string {
 // plain makes one short line of a text, also of a web page.
 func plain(s string) string {
 	if strings.HasPrefix(strings.TrimSpace(s), "<") {
-		s = markup.ReplaceAllString(s, " ")
+		s = markup().ReplaceAllString(s, " ")
 	}
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "�")), " ")
 	const most = 600
@@ -101,7 +102,7 @@ func plain(s string) string {
 	return s
 }
 
-var markup = regexp.MustCompile(`(?s)<(script|style)\b.*?</(script|style)>|<[^>]*>`)
+var markup = lazy(`(?s)<(script|style)\b.*?</(script|style)>|<[^>]*>`)
 
 // status returns the HTTP status that stands in an error object, else 0.
 func (e *providerError) status() int {
@@ -113,13 +114,13 @@ func (e *providerError) status() int {
 }
 
 var (
-	tooLarge = regexp.MustCompile(`(?i)context[ _]length|context window|maximum context|too many (input )?tokens|prompt is too long|input is too long|` +
+	tooLarge = lazy(`(?i)context[ _]length|context window|maximum context|too many (input )?tokens|prompt is too long|input is too long|` +
 		`exceeds the (maximum|model'?s)[^.]*(tokens|context|length)|(input|prompt)[^.]{0,40}token (count|limit)|reduce the length`)
-	noQuota   = regexp.MustCompile(`(?i)insufficient[_ ](quota|balance|funds|credits?)|exceeded your current quota|quota (used up|exhausted)|out of credits|billing`)
-	overload  = regexp.MustCompile(`(?i)overloaded|temporarily|try again|unavailable|rate.?limit|too many requests`)
-	wrongKey  = regexp.MustCompile(`(?i)(invalid|incorrect|missing|no) (api[ _-]?key|auth|credentials)|unauthorized|authentication`)
-	noModel   = regexp.MustCompile(`(?i)(no such|unknown|invalid|not a valid) model|model[^.]{0,80}(not found|does not exist|not exist)`)
-	malformed = regexp.MustCompile(`(?i)malformed`)
+	noQuota   = lazy(`(?i)insufficient[_ ](quota|balance|funds|credits?)|exceeded your current quota|quota (used up|exhausted)|out of credits|billing`)
+	overload  = lazy(`(?i)overloaded|temporarily|try again|unavailable|rate.?limit|too many requests`)
+	wrongKey  = lazy(`(?i)(invalid|incorrect|missing|no) (api[ _-]?key|auth|credentials)|unauthorized|authentication`)
+	noModel   = lazy(`(?i)(no such|unknown|invalid|not a valid) model|model[^.]{0,80}(not found|does not exist|not exist)`)
+	malformed = lazy(`(?i)malformed`)
 )
 
 // kind classes an error by its status, and by its own words where the status does not tell.
@@ -128,7 +129,7 @@ func (e *providerError) kind() Kind { return kindOf(e.status(), e) }
 func kindOf(status int, e *providerError) Kind {
 	all := e.Message + " " + e.Type + " " + e.Code
 	switch {
-	case status == http.StatusPaymentRequired, status == http.StatusTooManyRequests && noQuota.MatchString(all):
+	case status == http.StatusPaymentRequired, status == http.StatusTooManyRequests && noQuota().MatchString(all):
 		return NoQuota
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return BadAuth
@@ -149,10 +150,10 @@ func kindOf(status int, e *providerError) Kind {
 // kindByWords classes a refusal without a status that tells more: 400, or an error inside an answer with 200.
 func kindByWords(all string) Kind {
 	for _, c := range []struct {
-		words *regexp.Regexp
+		words func() *regexp.Regexp
 		kind  Kind
 	}{{tooLarge, TooLarge}, {noQuota, NoQuota}, {wrongKey, BadAuth}, {noModel, NotFound}, {overload, Server}, {malformed, Broken}} {
-		if c.words.MatchString(all) {
+		if c.words().MatchString(all) {
 			return c.kind
 		}
 	}
@@ -193,7 +194,8 @@ func requestID(h http.Header) string {
 // maxRetryAfter bounds what a server may ask for; a longer wait ends the call at once, by the limit on its time.
 const maxRetryAfter = 24 * time.Hour
 
-// retryAfter returns how long a server wants to be left alone: milliseconds, seconds or a date; 0 when it does not say.
+// retryAfter returns how long a server wants to be left alone: milliseconds, seconds or a date; 0 when it
+// does not say.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return time.Duration(min(ms, maxRetryAfter.Seconds()*1000) * float64(time.Millisecond))
@@ -214,7 +216,7 @@ func (c *client) failure(kind Kind, status int, message string, err error) *Erro
 }
 
 // keyLike matches what looks like a key, also one that the provider has half masked.
-var keyLike = regexp.MustCompile(`\b(sk|rk|pk|gsk|xai|AIza|nvapi)[-_]?[A-Za-z0-9_*-]{12,}`)
+var keyLike = lazy(`\b(sk|rk|pk|gsk|xai|AIza|nvapi)[-_]?[A-Za-z0-9_*-]{12,}`)
 
 // mask takes secrets out of a text.
 func (c *client) mask(s string) string {
@@ -223,7 +225,7 @@ func (c *client) mask(s string) string {
 			s = strings.ReplaceAll(s, secret, "********")
 		}
 	}
-	return keyLike.ReplaceAllString(s, "********")
+	return keyLike().ReplaceAllString(s, "********")
 }
 
 // harmless keeps of a cause what errors.Is can find, without a text that could have a secret in it.

@@ -56,8 +56,9 @@ type recorded struct {
 	used     bool
 }
 
-// Replay returns a model that answers from a file that Record wrote. It is safe for concurrent use: each exchange answers once, and the first one that
-// fits answers. The error of a request without an answer is of kind Diverged.
+// Replay returns a model that answers from a file that Record wrote. It is safe for concurrent use: each
+// exchange answers once, and the first one that fits answers. The error of a request without an answer is of
+// kind Diverged.
 func Replay(path string, o RecordOptions) (Model, error) {
 	p, err := Play(path)
 	if err != nil {
@@ -177,7 +178,7 @@ func (r *Played) take(e exchange, tools map[int][]ToolSpec, byN map[int]*recorde
 	x.alike = alikeAll(x.messages)
 	byN[e.N] = x
 	r.list = append(r.list, x)
-	key := keyOf(x.alike, x.tools, x.rest)
+	key := keyOf(x.alike, x.rest)
 	r.first[key] = append(r.first[key], x)
 	return nil
 }
@@ -194,17 +195,32 @@ func alikeAll(in []storedMessage) []storedMessage {
 	return out
 }
 
-// keyOf is equal for requests that are the same.
-func keyOf(messages []storedMessage, tools []ToolSpec, r rest) [32]byte {
+// keyOf is equal for requests that are the same. The tools do not count: they differ with the machine and the
+// version of the suite, see lacks.
+func keyOf(messages []storedMessage, r rest) [32]byte {
 	sums := sumsOf(messages)
-	data, err := jsonl.Marshal(struct {
-		Tools []ToolSpec
-		rest
-	}{tools, r})
+	data, err := jsonl.Marshal(r)
 	if err != nil {
 		data = nil
 	}
 	return next(sums[len(sums)-1], storedMessage{Content: string(data)})
+}
+
+// lacks returns the first tool that the recorded answer calls, that was offered then, and that is not offered now.
+func (x *recorded) lacks(now []ToolSpec) string {
+	if x.reply == nil {
+		return ""
+	}
+	for _, c := range x.reply.Message.ToolCalls {
+		if offered(x.tools, c.Name) && !offered(now, c.Name) {
+			return c.Name
+		}
+	}
+	return ""
+}
+
+func offered(tools []ToolSpec, name string) bool {
+	return slices.ContainsFunc(tools, func(t ToolSpec) bool { return t.Name == name })
 }
 
 // Name returns the name of the model that was recorded.
@@ -219,11 +235,7 @@ func (r *replayer) Chat(ctx context.Context, req Request) (Reply, error) {
 		return Reply{}, fmt.Errorf("replay: %w", context.Cause(ctx))
 	}
 	asked := alikeAll(r.places.storedAll(req.Messages))
-	tools := req.Tools
-	if len(tools) > 0 {
-		tools = r.places.specs(tools)
-	}
-	x, err := r.find(asked, tools, restOf(req))
+	x, err := r.find(asked, req.Tools, restOf(req))
 	switch {
 	case err != nil:
 		return Reply{}, err
@@ -239,16 +251,24 @@ func (r *replayer) Chat(ctx context.Context, req Request) (Reply, error) {
 
 // find takes the first exchange that fits.
 func (r *replayer) find(asked []storedMessage, tools []ToolSpec, rest rest) (*recorded, error) {
-	key := keyOf(asked, tools, rest)
+	key := keyOf(asked, rest)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	queue := r.first[key]
 	if len(queue) == 0 {
-		return nil, &Error{Kind: Diverged, Model: r.head.Model, Message: r.diverged(asked, tools, rest), Attempts: 1}
+		return nil, r.parted(r.diverged(asked, rest))
+	}
+	x := queue[0]
+	if name := x.lacks(tools); name != "" {
+		return nil, r.parted(fmt.Sprintf("exchange %d of the recording calls the tool %s, which is not offered now", x.n, name))
 	}
 	r.first[key] = queue[1:]
-	queue[0].used = true
-	return queue[0], nil
+	x.used = true
+	return x, nil
+}
+
+func (r *replayer) parted(message string) error {
+	return &Error{Kind: Diverged, Model: r.head.Model, Message: message, Attempts: 1}
 }
 
 // reply returns the answer of an exchange with the names of this run.

@@ -148,8 +148,9 @@ func TestReplayDiverges(t *testing.T) {
 		{"role", func(r *llm.Request) { r.Messages[1].Role = llm.Assistant }, []string{"of the user there and of the assistant here"}},
 		{"more", func(r *llm.Request) { r.Messages = append(r.Messages, llm.Message{Role: llm.User, Content: "and?"}) }, []string{"the request has 3", "and?"}},
 		{"fewer", func(r *llm.Request) { r.Messages = r.Messages[:1] }, []string{"only 1"}},
-		{"tools", func(r *llm.Request) { r.Tools[0].Name = "sh" }, []string{"tools are run_shell, now they are sh"}},
-		{"description", func(r *llm.Request) { r.Tools[0].Description = "x" }, []string{"description of tool run_shell"}},
+		{"missing tool", func(r *llm.Request) { r.Tools[0].Name = "sh" }, []string{"calls the tool run_shell", "not offered now"}},
+		{"more tools", func(r *llm.Request) { r.Tools = append(r.Tools, llm.ToolSpec{Name: "sh"}) }, nil},
+		{"description", func(r *llm.Request) { r.Tools[0].Description = "x" }, nil},
 		{"limit", func(r *llm.Request) { r.MaxOutput = 5 }, []string{"limits", `"max_output":5`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

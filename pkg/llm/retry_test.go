@@ -91,6 +91,14 @@ func TestRetryAfter(t *testing.T) {
 			}
 		})
 	}
+	t.Run("longer than the caller has", func(t *testing.T) {
+		s := play(t, llmtest.Step{Fault: llmtest.Fault{Status: 429, RetryAfter: "300"}})
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if _, err := open(t, s.URL).Chat(ctx, ask("x")); kindOf(err) != llm.Limited || ctx.Err() != nil {
+			t.Errorf("got %v, context %v", err, ctx.Err())
+		}
+	})
 	t.Run("short", func(t *testing.T) {
 		s := play(t, llmtest.Step{Fault: llmtest.Fault{Status: 429, Headers: map[string]string{"Retry-After-Ms": "50"}}}, ok)
 		start := time.Now()
@@ -129,6 +137,9 @@ func TestTO05Silence(t *testing.T) {
 	})
 	t.Run("a byte of the headers now and then", func(t *testing.T) {
 		base := listener(t, func(c net.Conn) {
+			if _, err := c.Read(make([]byte, 1<<16)); err != nil {
+				return
+			}
 			for _, b := range []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n" + strings.Repeat("X-A: b\r\n", 100)) {
 				if _, err := c.Write([]byte{b}); err != nil {
 					return
@@ -243,6 +254,9 @@ func TestHugeAnswer(t *testing.T) {
 	piece := strings.Repeat("x", 1<<20)
 	base := listener(t, func(c net.Conn) {
 		defer c.Close()
+		if _, err := c.Read(make([]byte, 1<<16)); err != nil {
+			return
+		}
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{\"choices\":\"")
 		for range 80 {
 			if _, err := io.WriteString(c, piece); err != nil {

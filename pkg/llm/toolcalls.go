@@ -49,7 +49,8 @@ type building struct {
 // whole tells whether the arguments are complete.
 func (b *building) whole() bool { return isObject(b.arguments.String()) }
 
-// calls puts tool calls together from pieces. The places of pieces are told by an index, an id, a name, or nothing at all.
+// calls puts tool calls together from pieces. The places of pieces are told by an index, an id, a name, or
+// nothing at all.
 type calls struct {
 	all   []*building
 	index map[int]*building // the last one of each index
@@ -102,7 +103,8 @@ func (c *calls) place(d delta, id, name string) *building {
 	return b
 }
 
-// begins tells whether a piece that has the place of a call is the begin of another: some servers give every call the same index or id.
+// begins tells whether a piece that has the place of a call is the begin of another: some servers give every
+// call the same index or id.
 func begins(b *building, id, name, arguments string) bool {
 	switch {
 	case name == "":

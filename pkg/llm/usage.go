@@ -53,7 +53,8 @@ func (c *client) usage(a *answer, sent int) Usage {
 	return u
 }
 
-// addCost adds what the call cost: what the endpoint says it billed, else by the list of prices. A model on this machine costs nothing.
+// addCost adds what the call cost: what the endpoint says it billed, else by the list of prices. A model on
+// this machine costs nothing.
 func (c *client) addCost(w *wireUsage, u *Usage) {
 	var billed float64
 	switch {
@@ -67,8 +68,8 @@ func (c *client) addCost(w *wireUsage, u *Usage) {
 	}
 }
 
-// EstimateTokens returns about how many tokens a text has: four bytes of ASCII are one, and so is every other character. It is meant for
-// budgets, and rather too high than too low.
+// EstimateTokens returns about how many tokens a text has: four bytes of ASCII are one, and so is every other
+// character. It is meant for budgets, and rather too high than too low.
 func EstimateTokens(s string) int64 {
 	ascii, other := 0, 0
 	for i := 0; i < len(s); {

@@ -11,8 +11,8 @@ import (
 // errSilent is the cause when there was no sign of life for too long.
 var errSilent = errors.New("no sign of life in time")
 
-// watch ends a request that gives no sign of life. Every byte of an answer is one, also the comments by which servers say that they are
-// still there; bytes of the headers are none.
+// watch ends a request that gives no sign of life. Every byte of an answer is one, also the comments by which
+// servers say that they are still there; bytes of the headers are none.
 type watch struct {
 	limit time.Duration
 	timer *time.Timer
@@ -30,8 +30,8 @@ func (w *watch) sign() { w.timer.Reset(w.limit) }
 // drainTime is how long the end of a connection's answer is waited for.
 const drainTime = 100 * time.Millisecond
 
-// drain reads what comes after an answer, mostly nothing, so that the connection can be used for the next request. It does not wait for a server that
-// keeps it open.
+// drain reads what comes after an answer, mostly nothing, so that the connection can be used for the next
+// request. It does not wait for a server that keeps it open.
 func (w *watch) drain(r io.Reader) {
 	w.timer.Reset(drainTime)
 	_, _ = io.CopyN(io.Discard, r, 64<<10) // whatever comes of it, the answer is there

@@ -88,11 +88,11 @@ func (j *judge) users(c cmd, v Verdict) Verdict {
 
 // judgeCommand judges what a command is, what it is told to do, and what it is told to run.
 func (j *judge) judgeCommand(c cmd) {
-	if g, ok := groups[c.name]; ok && !g.harmless(c) {
+	if g, ok := groups()[c.name]; ok && !g.harmless(c) {
 		j.say(g.decision, g.rule, c.node, "%s: %s", c.name, g.reason)
 	}
 	if strings.HasPrefix(c.name, "mkfs.") {
-		j.say(Deny, "disk", c.node, "%s: %s", c.name, groups["mkfs"].reason)
+		j.say(Deny, "disk", c.node, "%s: %s", c.name, groups()["mkfs"].reason)
 	}
 	j.closedArgs(c)
 	j.special(c)

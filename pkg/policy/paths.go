@@ -13,8 +13,8 @@ var tools = []string{".pyenv", ".rbenv", ".nodenv", ".goenv", ".jenv", ".nvm", "
 	".dotnet", ".juliaup", ".rye", ".pixi", ".rustup", ".cargo/bin", ".local/bin", ".local/lib", ".local/share/mise",
 	".local/share/uv", ".local/share/fnm", ".local/share/pnpm", ".local/share/pipx", "go/bin", "go/pkg/mod", "miniconda3", "anaconda3"}
 
-// ToolDirs returns the folders below a home that programs need to be run: those known to hold nothing else, and those of
-// a PATH, with the library and the settings of a Python environment beside them.
+// ToolDirs returns folders that programs need to be run and that are not the system's: those below a home that are known
+// to hold nothing else, and those of a PATH, with the library and the settings of a Python environment beside them.
 func ToolDirs(home, path string) []string {
 	if !filepath.IsAbs(home) || home == "/" {
 		return nil
@@ -24,11 +24,13 @@ func ToolDirs(home, path string) []string {
 		dirs = append(dirs, filepath.Join(home, name))
 	}
 	for _, dir := range filepath.SplitList(path) {
-		if !filepath.IsAbs(dir) || !within(filepath.Clean(dir), home) || filepath.Clean(dir) == home {
+		dir = filepath.Clean(dir)
+		inSystem := func(place string) bool { return within(dir, place) }
+		if !filepath.IsAbs(dir) || dir == "/" || dir == home || slices.ContainsFunc(programs, inSystem) {
 			continue
 		}
-		dirs = append(dirs, filepath.Clean(dir))
-		if above := filepath.Dir(filepath.Clean(dir)); filepath.Base(dir) == "bin" && above != home {
+		dirs = append(dirs, dir)
+		if above := filepath.Dir(dir); filepath.Base(dir) == "bin" && above != home && above != "/" {
 			dirs = append(dirs, filepath.Join(above, "lib"), filepath.Join(above, "libexec"), filepath.Join(above, "pyvenv.cfg"))
 		}
 	}

@@ -29,16 +29,35 @@ func Main() {
 		armed.Store(true)
 		return
 	}
-	// What is set below holds for this thread, and the command is started from it.
-	runtime.LockOSThread()
 	unix.CloseOnExec(lifeline)
 	unix.CloseOnExec(newsdesk)
 	l := &launcher{news: os.NewFile(newsdesk, "news")}
-	if err := l.run(os.Args[1]); err != nil {
+	var err error
+	aside(func() { err = l.start(os.Args[1]) })
+	if err != nil {
 		l.tell(news{Error: err.Error(), Strict: errors.Is(err, ErrUnconfined)})
 		os.Exit(1)
 	}
+	l.stay()
 	os.Exit(0)
+}
+
+// aside runs a function on a thread that then ends, and is not the first one. What confines the command is set for that
+// thread alone, so that the launcher stays outside of it: a thread inside would be within reach of the command's signals,
+// and the launcher could be killed through it.
+func aside(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // for good: the thread ends with the goroutine
+		if unix.Gettid() == unix.Getpid() {
+			aside(f)
+			runtime.UnlockOSThread()
+			return
+		}
+		f()
+	}()
+	<-done
 }
 
 // launcher confines itself, starts the command and stays until nothing of it is left. In a process namespace it is
@@ -57,7 +76,8 @@ func (l *launcher) tell(n news) {
 	}
 }
 
-func (l *launcher) run(text string) error {
+// start confines this thread and starts the command from it.
+func (l *launcher) start(text string) error {
 	if err := json.Unmarshal([]byte(text), &l.order); err != nil {
 		return fmt.Errorf("read the order: %w", err)
 	}
@@ -71,12 +91,16 @@ func (l *launcher) run(text string) error {
 		return fmt.Errorf("run %q in %q: %w", l.order.Argv[0], l.order.Dir, err)
 	}
 	l.child = child
+	return nil
+}
+
+// stay waits for the end of everything.
+func (l *launcher) stay() {
 	l.tell(news{Report: &l.report})
 	letGo()
 	go l.watch()
 	go l.holdOn()
 	l.reap()
-	return nil
 }
 
 // letGo gives up the files of the command, so that its pipes end with it.
@@ -170,7 +194,7 @@ func (l *launcher) confine() error {
 	}
 	l.note(dropRights(), "dropped capabilities")
 	l.report.Landlock = l.landlock(private)
-	l.note(filterCalls(!private), "system call filter")
+	l.note(filterCalls(private), "system call filter")
 	hold(unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)) // its files and memory are not for the command
 	l.report.Level = Strict
 	if len(l.report.Missing) == 0 {

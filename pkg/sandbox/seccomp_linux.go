@@ -28,14 +28,20 @@ var forbidden = []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.
 var machines = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
 
 // filterCalls refuses system calls: the forbidden ones, typing into a terminal, and sockets to the machine's
-// hypervisor. With noLocal also local sockets, by which services such as a container daemon could be asked to act:
-// needed where /run cannot be hidden.
-func filterCalls(noLocal bool) error {
+// hypervisor. Without private mounts also local sockets, by which services such as a container daemon could be asked to act.
+// Where the command shares our processes it does not get to signal those who are to end it.
+func filterCalls(private bool) error {
 	machine, ok := machines[runtime.GOARCH]
 	if !ok {
 		return fmt.Errorf("not known for %s", runtime.GOARCH)
 	}
-	filter := program(machine, noLocal)
+	var guards []uint32
+	for _, pid := range []int{unix.Getpid(), unix.Getppid()} {
+		if pid > 1 { // not the first of a namespace, which the kernel guards, and what is outside of it
+			guards = append(guards, uint32(pid))
+		}
+	}
+	filter := program(machine, !private, guards)
 	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
 	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0); err != nil {
 		return err
@@ -44,8 +50,14 @@ func filterCalls(noLocal bool) error {
 	return nil
 }
 
-// program writes the filter: tests one after the other, each followed by its refusal.
-func program(machine uint32, noLocal bool) []unix.SockFilter {
+// signals are the calls by which one process ends another, with the process as their first argument. Kernels before 6.12
+// cannot keep a command from signalling processes outside.
+var signals = []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO,
+	unix.SYS_PIDFD_OPEN, unix.SYS_PRLIMIT64}
+
+// program writes the filter: tests one after the other, each followed by its refusal. guards are processes that are not to
+// be signalled.
+func program(machine uint32, noLocal bool, guards []uint32) []unix.SockFilter {
 	load := func(at uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
 	}
@@ -73,6 +85,16 @@ func program(machine uint32, noLocal bool) []unix.SockFilter {
 	families := []uint32{unix.AF_VSOCK}
 	if noLocal {
 		families = append(families, unix.AF_UNIX)
+	}
+	if len(guards) > 0 {
+		for _, call := range signals {
+			argument(call, atArg0, guards...)
+		}
+		groups := []uint32{^uint32(0)} // all processes of the user
+		for _, pid := range guards {
+			groups = append(groups, -pid)
+		}
+		argument(unix.SYS_KILL, atArg0, groups...)
 	}
 	argument(unix.SYS_SOCKET, atArg0, families...)
 	argument(unix.SYS_IOCTL, atArg1, unix.TIOCSTI, unix.TIOCLINUX)

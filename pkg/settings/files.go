@@ -62,8 +62,9 @@ func (s *Settings) readDotEnv(path string) {
 
 // notFromDotEnv are the variables that a .env cannot set: it may have come with somebody else's project.
 var notFromDotEnv = []string{EnvName("embedding"), EnvName("import"), EnvName("policy"), EnvName("require_signature"), EnvName("signed_by"), EnvName("source"),
-	EnvName("visibility"), EnvName("allow_private_addresses"), EnvName("allow_read"), EnvName("allow_write"), EnvName("pass_env"), EnvName("sandbox"),
-	EnvName("search_scope"), EnvName("workspace"), EnvName("workspace_dir")}
+	EnvName("visibility"), EnvName("allow_private_addresses"), EnvName("allow_read"), EnvName("allow_write"), EnvName("command_rules"), EnvName("pass_env"), EnvName("sandbox"),
+	EnvName("search_scope"), EnvName("workspace"), EnvName("workspace_dir"),
+	EnvName("allow_host"), EnvName("allow_origin"), EnvName("auth_token_file"), EnvName("insecure"), EnvName("tools")}
 
 func readFile(path string) ([]byte, error) { return readBounded(path, maxFile) }
 

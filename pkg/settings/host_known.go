@@ -10,13 +10,20 @@ import (
 
 // The readers of each host: which files, and where in them. docs/settings.md has the same as a table.
 
-func readNanobot(r *hostReader) {
-	path := r.home(".nanobot", "config.json")
-	if dir := r.getenv("NANOBOT_STATE_DIR"); dir != "" {
-		path = filepath.Join(r.s.abs(dir), "config.json")
-	}
+// nanobotFile returns the configuration of nanobot.
+func (r *hostReader) nanobotFile() string {
 	if own := r.getenv("NANOBOT_CONFIG_PATH"); own != "" {
-		path = r.s.abs(own)
+		return r.s.abs(own)
+	}
+	if dir := r.getenv("NANOBOT_STATE_DIR"); dir != "" {
+		return filepath.Join(r.s.abs(dir), "config.json")
+	}
+	return r.home(".nanobot", "config.json")
+}
+
+func readNanobot(r *hostReader) {
+	path := r.nanobotFile()
+	if r.getenv("NANOBOT_CONFIG_PATH") != "" {
 		r.demand(path, "NANOBOT_CONFIG_PATH")
 	}
 	doc, ok := r.open(path)
@@ -161,13 +168,18 @@ func (r *hostReader) openclawSkills(p place, doc object, state string) {
 	r.addSkills(filepath.Join(state, "skills"), r.host.Name+" "+p.path)
 }
 
-// readClaudeCode asks in the order in which Claude Code itself lets entries win.
-func readClaudeCode(r *hostReader) {
-	base, user := r.home(".claude"), r.home(".claude.json")
+// claudeFiles returns the folder of Claude Code and its file with servers.
+func (r *hostReader) claudeFiles() (base, user string) {
 	if dir := r.getenv("CLAUDE_CONFIG_DIR"); dir != "" {
 		base = r.s.abs(dir)
-		user = filepath.Join(base, ".claude.json")
+		return base, filepath.Join(base, ".claude.json")
 	}
+	return r.home(".claude"), r.home(".claude.json")
+}
+
+// readClaudeCode asks in the order in which Claude Code itself lets entries win.
+func readClaudeCode(r *hostReader) {
+	base, user := r.claudeFiles()
 	doc, _ := r.open(user, serverName)
 	projects := at(doc, "projects")
 	for dir := r.s.dir; ; dir = filepath.Dir(dir) {
@@ -206,11 +218,16 @@ func (r *hostReader) skillsIfNamed(dir string) {
 	}
 }
 
-func readCodex(r *hostReader) {
-	base := r.home(".codex")
+// codexDir returns the folder of Codex.
+func (r *hostReader) codexDir() string {
 	if dir := r.getenv("CODEX_HOME"); dir != "" {
-		base = r.s.abs(dir)
+		return r.s.abs(dir)
 	}
+	return r.home(".codex")
+}
+
+func readCodex(r *hostReader) {
+	base := r.codexDir()
 	r.servers(r.here(".codex", "config.toml"), "mcp_servers", true)
 	r.servers(filepath.Join(base, "config.toml"), "mcp_servers", false)
 	r.skillsIfNamed(filepath.Join(base, "skills"))
@@ -222,15 +239,19 @@ func readCursor(r *hostReader) {
 	r.skillsIfNamed(r.home(".cursor", "skills"))
 }
 
-func readVSCode(r *hostReader) {
-	user := r.home(".config", "Code", "User", "mcp.json")
-	if dir := r.s.env["XDG_CONFIG_HOME"]; filepath.IsAbs(dir) {
-		user = filepath.Join(dir, "Code", "User", "mcp.json")
-	}
+// vscodeFile returns the user's servers of VS Code.
+func (r *hostReader) vscodeFile() string {
 	if runtime.GOOS == "darwin" {
-		user = r.home("Library", "Application Support", "Code", "User", "mcp.json")
+		return r.home("Library", "Application Support", "Code", "User", "mcp.json")
 	}
+	if dir := r.s.env["XDG_CONFIG_HOME"]; filepath.IsAbs(dir) {
+		return filepath.Join(dir, "Code", "User", "mcp.json")
+	}
+	return r.home(".config", "Code", "User", "mcp.json")
+}
+
+func readVSCode(r *hostReader) {
 	r.servers(r.here(".vscode", "mcp.json"), "servers", true)
-	r.servers(user, "servers", false)
+	r.servers(r.vscodeFile(), "servers", false)
 	r.skillsIfNamed(r.home(".copilot", "skills"))
 }

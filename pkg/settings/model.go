@@ -7,7 +7,9 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -23,6 +25,7 @@ type ModelAccount struct {
 	Key      Value  // an empty Value means that there is none
 	Headers  map[string]string
 	Config   map[string]any // more fields of each request
+	Timeout  time.Duration  // without a sign of life; 0: the default
 
 	headers Value // where the headers come from
 	own     bool  // the address is that of the provider whose variable has the key
@@ -34,6 +37,9 @@ func (a ModelAccount) Notes() []string {
 	notes := slices.Clone(a.notes)
 	if a.Key.Value != "" && !a.together() && a.Base.Source != Flag && a.Base.Source != Default {
 		notes = append(notes, fmt.Sprintf("the key of %s goes to the model endpoint of %s: %s", a.Key.Place(), a.Base.Place(), Masked("base", a.Base.Value)))
+	}
+	if a.Key.Value != "" && strings.HasPrefix(strings.ToLower(a.Base.Value), "http://") && !loopback(a.Base.Value) {
+		notes = append(notes, Masked("base", a.Base.Value)+" is not encrypted: others on the way can read the key and the tasks")
 	}
 	if a.Base.Project && !loopback(a.Base.Value) {
 		notes = append(notes, fmt.Sprintf("tasks go to the model endpoint of %s: %s", a.Base.Place(), Masked("base", a.Base.Value)))
@@ -73,9 +79,9 @@ func (a ModelAccount) check() error {
 	return nil
 }
 
-// Model finds the account for a model; "" is the one that the settings name. The key comes from the suite's own settings, else from the
-// variables of the model's provider, else from a host agent; docs/models.md has the order. The error says what to set, or that key and
-// address do not go together; no key may be sent then.
+// Model finds the account for a model; "" is the one that the settings name. The key comes from the suite's
+// own settings, else from the variables of the model's provider, else from a host agent; docs/models.md has
+// the order. The error says what to set, or that key and address do not go together; no key may be sent then.
 func (s *Settings) Model(name string) (a ModelAccount, err error) {
 	own, err := s.ownModel()
 	if err != nil {
@@ -95,7 +101,7 @@ func (s *Settings) Model(name string) (a ModelAccount, err error) {
 		return a, err
 	}
 	a.Headers, a.headers = own.overHeaders(a)
-	a.Config = overlaid(a.Config, own.config)
+	a.Config, a.Timeout = overlaid(a.Config, own.config), own.timeout
 	a.notes = append(a.notes, own.notes...)
 	a.Base.Value, a.Key.Value = strings.TrimRight(strings.TrimSpace(a.Base.Value), "/"), strings.TrimSpace(a.Key.Value)
 	return a, a.check()
@@ -125,6 +131,7 @@ type ownModel struct {
 	headers   map[string]string
 	headersAt Value
 	config    map[string]any
+	timeout   time.Duration
 	notes     []string
 }
 
@@ -135,8 +142,9 @@ func (o ownModel) overHeaders(a ModelAccount) (map[string]string, Value) {
 	return a.Headers, a.headers
 }
 
-// notFields are names in OPENSPACE_LLM_CONFIG that older configurations have for a client library; they are no fields of a request.
-var notFields = []string{"api_version", "custom_llm_provider", "drop_params", "max_retries", "num_retries", "organization", "request_timeout", "timeout"}
+// notFields are names in OPENSPACE_LLM_CONFIG that older configurations have for a client library; they are
+// no fields of a request.
+var notFields = []string{"api_version", "custom_llm_provider", "drop_params", "max_retries", "num_retries", "organization"}
 
 func (s *Settings) ownModel() (o ownModel, err error) {
 	o.key, _ = s.Lookup("llm_api_key")
@@ -151,6 +159,9 @@ func (s *Settings) ownModel() (o ownModel, err error) {
 	}
 	return o, o.takeConfig(v)
 }
+
+// maxTimeout bounds the seconds without a sign of life.
+const maxTimeout = 86400
 
 // takeConfig moves what is no field of a request to where it belongs.
 func (o *ownModel) takeConfig(v Value) error {
@@ -170,6 +181,13 @@ func (o *ownModel) takeConfig(v Value) error {
 		o.base = Value{Value: text, Source: v.Source, Where: v.Where + " api_base", Project: v.Project, path: v.path}
 	}
 	o.model = take("model")
+	if text := take("request_timeout", "timeout"); text != "" {
+		seconds, err := strconv.ParseFloat(text, 64)
+		if !(err == nil && seconds > 0 && seconds <= maxTimeout) {
+			return fmt.Errorf("%s: timeout: want a number of seconds from 0 to %d", v.Place(), maxTimeout)
+		}
+		o.timeout = time.Duration(seconds * float64(time.Second))
+	}
 	if raw, ok := o.config["extra_headers"]; ok {
 		delete(o.config, "extra_headers")
 		data, err := json.Marshal(raw)
@@ -286,7 +304,8 @@ func (s *Settings) defaultModel(a *ModelAccount) {
 	}
 }
 
-// found looks for a key: the variables of the model's provider, a host agent, and when no model is named those of other providers.
+// found looks for a key: the variables of the model's provider, a host agent, and when no model is named
+// those of other providers.
 func (s *Settings) found(a *ModelAccount) error {
 	v, known := vendorOf(cmp.Or(a.Model.Value, DefaultModel))
 	if key := s.keyOf(v); known && key.Value != "" {
@@ -358,7 +377,8 @@ func (s *Settings) hosted(a *ModelAccount, used string, p Provider) error {
 	return nil
 }
 
-// strays tells whether a provider's key would go to an address that a host sets for the suite without a key for it.
+// strays tells whether a provider's key would go to an address that a host sets for the suite without a key
+// for it.
 func strays(p Provider, v vendor, known bool) bool {
 	return strings.HasSuffix(p.Base.Where, EnvName("llm_api_base")) && !strings.HasSuffix(p.Key.Where, EnvName("llm_api_key")) &&
 		!loopback(p.Base.Value) && !(known && sameHost(p.Base.Value, v.address()))
@@ -409,7 +429,8 @@ func (v vendor) strip(model string) string {
 	return model
 }
 
-// compatible are prefixes that say only that an endpoint is like OpenAI's. A model whose own name begins so has the prefix twice.
+// compatible are prefixes that say only that an endpoint is like OpenAI's. A model whose own name begins so
+// has the prefix twice.
 var compatible = []string{"openai/", "hosted_vllm/", "lm_studio/", "litellm_proxy/", "openai_like/"}
 
 func stripCompatible(model string) string {

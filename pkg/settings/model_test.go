@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/openspace-dev/openspace/pkg/settings"
 )
@@ -91,6 +92,7 @@ func TestModelErrors(t *testing.T) {
 		{"a folder directs a key by its configuration", "m", "OPENSPACE_LLM_API_KEY=hush", `OPENSPACE_LLM_CONFIG='{"api_base":"https://evil/v1"}'`, "", "would get the key"},
 		{"a folder directs headers", "m", `OPENSPACE_LLM_EXTRA_HEADERS={"Authorization":"hush"}`, "OPENSPACE_LLM_API_BASE=https://evil/v1", "", "would get the headers of OPENSPACE_LLM_EXTRA_HEADERS"},
 		{"headers are no object", "m", "OPENSPACE_LLM_EXTRA_HEADERS=hush", "", "", "OPENSPACE_LLM_EXTRA_HEADERS: want a JSON object"},
+		{"a timeout that is none", "m", `OPENSPACE_LLM_CONFIG={"timeout":0}`, "", "", "timeout: want a number of seconds"},
 		{"configuration is no object", "m", "OPENSPACE_LLM_CONFIG=[hush", "", "", "OPENSPACE_LLM_CONFIG: want a JSON object"},
 		{"a header is no text", "m", `OPENSPACE_LLM_EXTRA_HEADERS={"A":["hush"]}`, "", "", `header "A"`},
 		{"host without an address", "mine/m", "", "", nanobotText(`"mine":{"apiKey":"hush"}`, ""), `provider "mine"`},
@@ -113,7 +115,7 @@ func TestModelErrors(t *testing.T) {
 // Where each part comes from is told.
 func TestModelProvenance(t *testing.T) {
 	p := newPlace(t)
-	p.write(t, p.configFile(), `{"model":"deepseek/d","llm_config":"{\"temperature\":0.5,\"timeout\":3,\"extra_headers\":{\"X-A\":\"s1\",\"n\":1}}"}`)
+	p.write(t, p.configFile(), `{"model":"deepseek/d","llm_config":"{\"temperature\":0.5,\"timeout\":1.5,\"num_retries\":3,\"extra_headers\":{\"X-A\":\"s1\",\"n\":1}}"}`)
 	a, err := p.settings("DEEPSEEK_API_KEY=k").Model("")
 	if err != nil {
 		t.Fatal(err)
@@ -121,14 +123,18 @@ func TestModelProvenance(t *testing.T) {
 	if a.Model.Source != settings.Config || a.Key.Where != "DEEPSEEK_API_KEY" || a.Base.Source != settings.Default || a.Headers["X-A"] != "s1" || a.Headers["n"] != "1" {
 		t.Errorf("got %+v", a)
 	}
-	if _, has := a.Config["timeout"]; has || a.Config["temperature"] != 0.5 || len(a.Notes()) != 1 || !strings.Contains(a.Notes()[0], "timeout") {
-		t.Errorf("got %v, notes %q", a.Config, a.Notes())
+	if len(a.Config) != 1 || a.Config["temperature"] != 0.5 || a.Timeout != 1500*time.Millisecond || len(a.Notes()) != 1 || !strings.Contains(a.Notes()[0], "num_retries") {
+		t.Errorf("got %v, %s, notes %q", a.Config, a.Timeout, a.Notes())
 	}
 	if got := a.Secrets(); !slices.Equal(got, []string{"1", "k", "s1"}) {
 		t.Errorf("got %q", got)
 	}
 	if settings.Masked("llm_config", "x") == "x" || settings.Masked("OPENSPACE_LLM_EXTRA_HEADERS", "x") == "x" {
 		t.Error("headers and the configuration are shown")
+	}
+	a, err = p.settings("OPENSPACE_LLM_API_KEY=k", "OPENSPACE_LLM_API_BASE=http://u:pw@10.0.0.2/v1").Model("m")
+	if n := strings.Join(a.Notes(), "\n"); err != nil || !strings.Contains(n, "is not encrypted") || strings.Contains(n, "pw") {
+		t.Errorf("got %v, notes %q", err, n)
 	}
 	a, err = p.settings("OPENSPACE_LLM_API_KEY=k", "OPENSPACE_MODEL=e").Model("openrouter/f")
 	if err != nil || a.Model.Source != settings.Flag || a.Name != "f" {
@@ -146,7 +152,8 @@ func TestModelHostAddressWithoutKey(t *testing.T) {
 	}
 }
 
-// FuzzModel holds that no setting makes it panic, and that a key of the environment goes to no address of the folder.
+// FuzzModel holds that no setting makes it panic, and that a key of the environment goes to no address of the
+// folder.
 func FuzzModel(f *testing.F) {
 	f.Add("openrouter/x", "https://evil/v1", `{"api_base":"https://evil"}`, `{"A":"b"}`)
 	f.Add("ollama/x", "http://127.0.0.1", `{`, "null")

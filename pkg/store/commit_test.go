@@ -236,3 +236,26 @@ func TestGraph(t *testing.T) {
 	}
 	checkSound(t, s)
 }
+
+func TestFamily(t *testing.T) {
+	s, dir, head := fixture(t)
+	other := makeSkill(t, filepath.Dir(dir), "other", "two")
+	second := register(t, s, other).Record
+	child := fix(head, "both__v0_00000001")
+	child.Path = filepath.Join(filepath.Dir(dir), "both", "SKILL.md")
+	child.Lineage.Origin, child.Lineage.ParentSkillIDs = store.OriginDerived, []string{head.SkillID, second.SkillID}
+	next := fix(head, "pdf__v1_00000001")
+	if err := s.Commit(t.Context(), nil, store.Put(child), store.Deactivate(head.SkillID), store.Put(next)); err != nil {
+		t.Fatal(err)
+	}
+	register(t, s, makeSkill(t, filepath.Dir(dir), "stranger", "three"))
+	for _, id := range []string{head.SkillID, second.SkillID, child.SkillID, next.SkillID} {
+		family, err := s.Family(id)
+		if err != nil || len(family) != 4 || family[0].Lineage.Generation != 0 || family[3].Lineage.Generation != 1 {
+			t.Errorf("%s: got %d records, %v, want 4", id, len(family), err)
+		}
+	}
+	if family, err := s.Family("nobody"); err != nil || family != nil {
+		t.Errorf("got %v, %v, want none", family, err)
+	}
+}

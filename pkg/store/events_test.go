@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/openspace-dev/openspace/pkg/store"
 )
@@ -115,7 +116,7 @@ func TestMarksToolsAttempts(t *testing.T) {
 	if got, ok, err := fresh.MarkState(mark); err != nil || !ok || got != "2" {
 		t.Errorf("got mark %q, %v, %v, want 2", got, ok, err)
 	}
-	if got, err := fresh.Tool("shell"); err != nil || got != (store.ToolStats{Calls: 2, OK: 1, MS: 12}) {
+	if got, err := fresh.Tool("shell"); err != nil || got != (store.ToolStats{Calls: 2, OK: 1, MS: 12, Recent: 2, RecentOK: 1}) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	got, err := fresh.Attempts("x", 2)
@@ -140,5 +141,40 @@ func TestEventsRefuseBadKeys(t *testing.T) {
 		if !errors.Is(err, store.ErrInvalid) {
 			t.Errorf("got %v for %s, want not valid", err, name)
 		}
+	}
+}
+
+// A skill that was tried and left behind is no success of the run that came after it (B38), whatever the judgment says.
+func TestCountersOfARealFallback(t *testing.T) {
+	s := open(t, fastDir(t))
+	for i, j := range []store.Judgment{
+		{SkillID: "x", SkillApplied: true, Fallback: true}, {SkillID: "x", Fallback: true}, {SkillID: "x", SkillApplied: true},
+	} {
+		if _, err := s.RecordAnalysis(t.Context(), store.Analysis{TaskID: strconv.Itoa(i), TaskCompleted: true, SkillJudgments: []store.Judgment{j}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := open(t, s.Home()).Counters("x")
+	got.Last = time.Time{}
+	if want := (store.Counters{Selections: 3, Applied: 2, Completions: 1, Fallbacks: 2}); err != nil || got != want {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+}
+
+func TestToolForgetsOldCalls(t *testing.T) {
+	s := open(t, fastDir(t))
+	var calls []store.ToolSample
+	for i := range 100 {
+		calls = append(calls, store.ToolSample{Key: "mcp:a:b", OK: i >= 50})
+	}
+	if err := s.RecordTool(t.Context(), calls...); err != nil {
+		t.Fatal(err)
+	}
+	got, err := open(t, s.Home()).Tool("mcp:a:b")
+	if want := (store.ToolStats{Calls: 100, OK: 50, Recent: 64, RecentOK: 50}); err != nil || got != want {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+	if rate := (store.ToolStats{}).RecentRate(); rate != 1 {
+		t.Errorf("got rate %v of a tool without calls, want 1", rate)
 	}
 }

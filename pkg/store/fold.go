@@ -241,35 +241,37 @@ func (v *view) analysis(a *Analysis, e *event, at place) {
 		}
 		seen[j.SkillID] = true
 		c := v.counters(j.SkillID)
-		c.count(j.SkillApplied, a.TaskCompleted)
+		c.count(j, a.TaskCompleted)
 		c.Last = laterOf(c.Last, e.T)
 		v.set(keyCounters+j.SkillID, appendCounters(nil, c))
 		v.set(keyJudged+j.SkillID+nul+number(^e.Seq), at.append(nil))
 	}
 }
 
-func (c *Counters) count(applied, completed bool) {
+func (c *Counters) count(j Judgment, completed bool) {
 	c.Selections++
+	if j.SkillApplied {
+		c.Applied++
+	}
 	switch {
-	case applied && completed:
-		c.Applied++
-		c.Completions++
-	case applied:
-		c.Applied++
-	case !completed:
+	case j.Fallback, !j.SkillApplied && !completed:
 		c.Fallbacks++
+	case j.SkillApplied && completed:
+		c.Completions++
 	}
 }
 
 func (v *view) tool(t *ToolSample) {
-	s := v.toolStats(t.Key)
-	s.Calls++
-	s.MS += t.MS
+	s := v.tally(t.Key)
+	s.calls++
+	s.ms += uint64(t.MS)
+	s.recent = min(s.recent+1, recentCalls)
+	s.bits <<= 1
 	if t.OK {
-		s.OK++
+		s.ok++
+		s.bits |= 1
 	}
-	b := appendUints(nil, uint64(s.Calls), uint64(s.OK), uint64(s.MS))
-	v.set(keyTool+t.Key, b)
+	v.set(keyTool+t.Key, appendUints(nil, s.calls, s.ok, s.ms, s.recent, s.bits))
 }
 
 func laterOf(a, b time.Time) time.Time {

@@ -147,6 +147,17 @@ func (s *Store) Line(id string) (out []Record, err error) {
 	return out, err
 }
 
+// Family returns a record and all that are connected with it, through parents
+// and children of every kind, oldest generation first. An unknown id has no
+// family.
+func (s *Store) Family(id string) (out []Record, err error) {
+	err = s.read(func(v *view) error {
+		out, err = s.walk(v, id, func(r Record) []string { return append(v.children(r.SkillID), r.Lineage.ParentSkillIDs...) })
+		return err
+	})
+	return out, err
+}
+
 func (s *Store) line(v *view, id string) ([]Record, error) {
 	return s.walk(v, id, func(r Record) []string {
 		next := v.children(r.SkillID)

@@ -91,6 +91,16 @@ type Analysis struct {
 	AnalyzedBy           string       `json:"analyzed_by"`
 	AnalyzedAt           time.Time    `json:"analyzed_at"`
 	RecDir               string       `json:"rec_dir,omitempty"`
+	Run                  *RunFigures  `json:"run,omitempty"`
+}
+
+// RunFigures is what the run of a task took, so that versions of a skill can be compared.
+type RunFigures struct {
+	Status     string  `json:"status"` // as the run itself saw it
+	Iterations int     `json:"iterations"`
+	Tokens     int64   `json:"tokens"`
+	CostUSD    float64 `json:"cost_usd,omitempty"`
+	MS         int64   `json:"ms"`
 }
 
 // Judgment tells whether a selected skill was used in a task.
@@ -98,6 +108,8 @@ type Judgment struct {
 	SkillID      string `json:"skill_id"`
 	SkillApplied bool   `json:"skill_applied"`
 	Note         string `json:"note"`
+	// Fallback: the task was done, or tried, once more without the skill, so it counts as a fallback and never as a completion.
+	Fallback bool `json:"fallback,omitempty"`
 }
 
 // Suggestion is a change that an analysis proposes.
@@ -143,6 +155,17 @@ type ToolStats struct {
 	Calls int   `json:"calls"`
 	OK    int   `json:"ok"`
 	MS    int64 `json:"ms"` // of all calls together
+	// Of the last 64 calls: how many are known, and how many of them went well.
+	Recent   int `json:"recent"`
+	RecentOK int `json:"recent_ok"`
+}
+
+// RecentRate is the share of the recent calls that went well, 1 without any.
+func (s ToolStats) RecentRate() float64 {
+	if s.Recent == 0 {
+		return 1
+	}
+	return rate(s.RecentOK, s.Recent)
 }
 
 // Attempt is one try to change a skill, also when nothing came of it.

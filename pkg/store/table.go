@@ -12,10 +12,11 @@ import (
 // The catalogue's format; the table in docs/format-store.md has the offsets.
 //
 //	version 1: first
+//	version 2: tools with their recent calls, fallbacks that really happened
 const (
 	tableMagic   = "OSCATLG1"
-	tableVersion = 1
-	tableReader  = 1 // the lowest version that can read what this build writes
+	tableVersion = 2
+	tableReader  = 2 // the lowest version that can read what this build writes
 	rowSize      = 16
 	footerSize   = 72
 )

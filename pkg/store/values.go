@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -98,10 +99,21 @@ func appendCounters(b []byte, c Counters) []byte {
 	return appendUints(b, uint64(c.Selections), uint64(c.Applied), uint64(c.Completions), uint64(c.Fallbacks), nanos(c.Last))
 }
 
-func (v *view) toolStats(key string) ToolStats {
+// tally is what the fold knows about a tool. The lowest bit is the latest call, 1 if it went well.
+type tally struct{ calls, ok, ms, recent, bits uint64 }
+
+// recentCalls is how many calls a tally remembers one by one.
+const recentCalls = 64
+
+func (v *view) tally(key string) tally {
 	b, _ := v.get(keyTool + key)
 	f := fields(b)
-	return ToolStats{Calls: int(f.uint()), OK: int(f.uint()), MS: int64(f.uint())}
+	return tally{f.uint(), f.uint(), f.uint(), f.uint(), f.uint()}
+}
+
+func (v *view) toolStats(key string) ToolStats {
+	t := v.tally(key)
+	return ToolStats{Calls: int(t.calls), OK: int(t.ok), MS: int64(t.ms), Recent: int(t.recent), RecentOK: bits.OnesCount64(t.bits)}
 }
 
 // nanos is a time as Unix nanoseconds, 0 for the zero time.

@@ -197,3 +197,30 @@ func TestProbation(t *testing.T) {
 		})
 	}
 }
+
+// A run that is recorded or replayed does not tell the model how skills did before: that differs from machine to machine.
+func TestRepeatableChoice(t *testing.T) {
+	for repeatable, want := range map[bool]string{false: "[used 5 times", true: "[new]"} {
+		m := &scripted{choice: `{"skills":[]}`, work: answers("Done.")}
+		s := suite(t, m, true)
+		s.Repeatable = repeatable
+		run(t, s, wire.Task{Task: "do it"})
+		if prompt := m.seen[0].Messages[1].Content; !strings.Contains(prompt, want) {
+			t.Errorf("repeatable %t: got %q, want %q in it", repeatable, prompt, want)
+		}
+	}
+}
+
+// When the next request would fail as the choice did, the task ends with that error. Otherwise it goes on without skills.
+func TestChoiceThatEndsTheTask(t *testing.T) {
+	for kind, code := range map[llm.Kind]wire.Code{llm.BadAuth: wire.Auth, llm.Diverged: wire.Invalid, llm.NotFound: wire.NotFound, llm.Broken: ""} {
+		m := &scripted{choice: "fail " + string(kind), work: answers("Done.")}
+		res, _ := run(t, suite(t, m, true), wire.Task{Task: "do it"})
+		switch {
+		case code == "" && (res.Status != "success" || len(res.Warnings) != 1):
+			t.Errorf("%s: got %s, %q", kind, res.Status, res.Warnings)
+		case code != "" && (res.Status != "error" || res.Error.Code != code || len(m.seen) != 1 || len(res.Warnings) != 0 || res.RecordingDir == ""):
+			t.Errorf("%s: got %s, %+v after %d requests, %q", kind, res.Status, res.Error, len(m.seen), res.Warnings)
+		}
+	}
+}

@@ -1,8 +1,6 @@
 package task
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -128,30 +126,4 @@ func (r *run) answer() {
 		return
 	}
 	r.emit(wire.Answer{ID: r.t.ID, TaskID: r.id, Status: r.status, Response: r.response})
-}
-
-// learn lets the suite learn from the run.
-func (r *run) learn(ctx context.Context) {
-	if r.s.Learn == nil || r.s.Replaying || r.status == canceled || ctx.Err() != nil || r.model == nil {
-		return
-	}
-	began := time.Now()
-	l := Learning{
-		Task: r.t, TaskID: r.recordID, Result: r.result(), Skills: r.skills, Asked: r.asked, Model: r.model, Recording: r.rec,
-		GuidedWell: r.guidedWell, Outcomes: r.outcomes, EmitStep: func(kind, message string) { r.step(kind, phaseLearn, message) },
-	}
-	if len(r.t.SkillDirs) > 0 {
-		l.CaptureDir = r.t.SkillDirs[0]
-	}
-	learnt, err := r.s.Learn(ctx, l)
-	phase := wire.Phase{Name: phaseLearn, Status: success, Tokens: tokens(learnt.Usage), Cost: learnt.Usage.Cost, ElapsedMS: time.Since(began).Milliseconds()}
-	if err != nil {
-		phase.Status, phase.Reason = failed, oneLine(err.Error(), 300)
-		r.warn(fmt.Sprintf("nothing was learnt from this run: %v", err))
-	}
-	r.used(learnt.Usage, 0, phaseLearn, time.Since(began))
-	for _, s := range learnt.Skills {
-		phase.Skills = append(phase.Skills, s.SkillID)
-	}
-	r.evolved, r.phases = learnt.Skills, append(r.phases, phase)
 }

@@ -2,7 +2,9 @@ package task
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,10 +37,17 @@ func (r *run) search(ctx context.Context, query string, limit int) ([]wire.Hit, 
 	if r.t.SearchScope == ScopeAll {
 		q.Source = ScopeAll
 	}
-	return r.finder.Find(ctx, q)
+	hits, err := r.finder.Find(ctx, q)
+	if r.s.Repeatable {
+		for i := range hits {
+			hits[i].Quality = nil
+		}
+	}
+	return hits, err
 }
 
-// choose takes what was found to the skills that the agent is shown. What goes wrong here costs the skills and never the task.
+// choose takes what was found to the skills that the agent is shown. What goes wrong here costs the skills and not the task, unless the work would
+// end in the same way.
 func (r *run) choose(ctx context.Context, f found) error {
 	sel := &Selection{Method: "none", Task: cut(r.t.Task, 500), Available: []string{}, Selected: []string{}}
 	if f.err != nil && ctx.Err() == nil {
@@ -58,20 +67,29 @@ func (r *run) choose(ctx context.Context, f found) error {
 	r.model = model
 	r.set("model", model.Name())
 	if len(offered) > 0 {
-		r.ask(ctx, offered, sel)
+		err = r.ask(ctx, offered, sel)
 	}
 	for _, s := range r.skills {
 		sel.Selected = append(sel.Selected, s.ID)
 	}
 	r.set("skill_selection", sel)
-	if err := ctx.Err(); err != nil {
-		return err
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if hopeless(err) {
+		return modelError(err)
 	}
 	return nil
 }
 
-// ask lets the model choose, imports what it chose from the registry, and loads it.
-func (r *run) ask(ctx context.Context, offered []wire.Hit, sel *Selection) {
+// hopeless tells whether the next request would fail as this one did.
+func hopeless(err error) bool {
+	var e *llm.Error
+	return errors.As(err, &e) && slices.Contains([]llm.Kind{llm.BadAuth, llm.NoQuota, llm.NotFound, llm.Diverged}, e.Kind)
+}
+
+// ask lets the model choose, imports what it chose from the registry, and loads it. The error is that of the model.
+func (r *run) ask(ctx context.Context, offered []wire.Hit, sel *Selection) error {
 	began := time.Now()
 	chosen, usage, err := choose(ctx, r.model, r.t.Task, offered, r.maxSkills(), sel)
 	phase := wire.Phase{Name: phaseSelect, Status: success, Reason: oneLine(sel.Plan, 300), ElapsedMS: time.Since(began).Milliseconds()}
@@ -79,7 +97,7 @@ func (r *run) ask(ctx context.Context, offered []wire.Hit, sel *Selection) {
 	if err != nil {
 		sel.Method, sel.Error = "llm_failed", err.Error()
 		phase.Status, phase.Reason = failed, oneLine(err.Error(), 300)
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && !hopeless(err) {
 			r.warn(fmt.Sprintf("no skills were chosen: %v", err))
 		}
 	}
@@ -106,6 +124,7 @@ func (r *run) ask(ctx context.Context, offered []wire.Hit, sel *Selection) {
 	}
 	phase.Tokens, phase.Cost = tokens(usage), usage.Cost
 	r.phases = append(r.phases, phase)
+	return err
 }
 
 func (r *run) maxSkills() int {

@@ -54,7 +54,7 @@ func (r *run) warningOf(o *agent.Outcome) string {
 	case agent.OutOfTime:
 		return fmt.Sprintf("reached the time limit of %s", r.limit())
 	case agent.OutOfTokens:
-		return fmt.Sprintf("reached the limit of %d tokens", r.t.MaxTokens)
+		return fmt.Sprintf("reached the limit of %d tokens: %d are used, one more call would need more than is left", r.t.MaxTokens, r.total.Tokens())
 	case agent.OutOfMoney:
 		return fmt.Sprintf("reached the cost limit of $%.4g", r.t.MaxCost)
 	}

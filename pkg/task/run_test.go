@@ -42,6 +42,9 @@ func (m *scripted) Chat(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	m.seen = append(m.seen, r)
 	usage := llm.Usage{Calls: 1, Input: 100, Output: 10, Cost: 0.001}
 	if len(r.Tools) == 0 && strings.Contains(r.Messages[0].Content, "which skills") {
+		if kind, ok := strings.CutPrefix(m.choice, "fail "); ok {
+			return llm.Reply{}, &llm.Error{Kind: llm.Kind(kind), Message: "no", Attempts: 1}
+		}
 		return llm.Reply{Message: text(m.choice).Message, Finish: llm.Stopped, Usage: usage}, nil
 	}
 	m.n++

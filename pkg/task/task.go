@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -77,8 +76,10 @@ type Learning struct {
 
 // Learnt is what came of it.
 type Learnt struct {
-	Skills []wire.Skill
-	Usage  llm.Usage
+	Skills  []wire.Skill
+	Waiting []string // changes that wait for somebody's yes, for whoever reads the result
+	Usage   llm.Usage
+	Later   bool // another process will learn from the recording, and count
 }
 
 // The statuses of a task.
@@ -98,8 +99,16 @@ const (
 	phaseLearn  = "learn"
 )
 
-// validID is what may name a task: it becomes the name of a folder.
-var validID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+// validID tells whether an id may name a task: it becomes the name of a folder.
+func validID(id string) bool {
+	for i, c := range []byte(id) {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !letter && (i == 0 || c != '.' && c != '_' && c != '-') {
+			return false
+		}
+	}
+	return id != "" && len(id) <= 128
+}
 
 // NewID returns the id of a new task.
 func NewID() string {
@@ -113,7 +122,7 @@ func Check(t wire.Task) error {
 	switch {
 	case strings.TrimSpace(t.Task) == "":
 		return wire.Errorf(wire.Usage, "the task is empty")
-	case t.TaskID != "" && !validID.MatchString(t.TaskID):
+	case t.TaskID != "" && !validID(t.TaskID):
 		return wire.Errorf(wire.Invalid, "task id %.80q: want letters, digits, '.', '_' and '-', at most 128, the first a letter or digit", t.TaskID)
 	case t.MaxIterations < 0 || t.MaxTokens < 0 || t.MaxCost < 0 || t.TimeoutMS < 0:
 		return wire.Errorf(wire.Invalid, "a limit is below zero")
@@ -218,8 +227,9 @@ func (r *run) work(ctx context.Context) {
 	r.answer()
 	r.outcome()
 	r.register(context.WithoutCancel(whole))
-	r.learn(whole)
-	r.count(context.WithoutCancel(whole))
+	if !r.learn(ctx) {
+		r.count(context.WithoutCancel(whole))
+	}
 }
 
 var errTime = errors.New("the time limit of the task")

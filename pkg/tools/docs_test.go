@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the table of docs/tools.md anew")
 
-// builtin lists all tools of the suite.
-func builtin(t *testing.T) []tools.Spec {
+// builtin is the tools of the suite.
+func builtin(t *testing.T) *tools.Set {
 	t.Helper()
 	env := &tools.Env{Workspace: t.TempDir()}
 	t.Cleanup(env.Close)
@@ -24,7 +24,7 @@ func builtin(t *testing.T) []tools.Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return set.Specs()
+	return set
 }
 
 func TestDocs(t *testing.T) {
@@ -60,14 +60,15 @@ type argument struct {
 }
 
 // table describes the tools, in markdown.
-func table(t *testing.T, specs []tools.Spec) string {
+func table(t *testing.T, set *tools.Set) string {
 	t.Helper()
 	var b strings.Builder
-	for _, s := range specs {
+	for _, s := range set.Specs() {
 		var schema struct {
 			Properties map[string]argument
 			Required   []string
 		}
+		s, _ := set.Lookup(s.Name) // with all that its arguments are checked for
 		if err := json.Unmarshal(s.Parameters, &schema); err != nil {
 			t.Fatalf("%s: %v", s.Name, err)
 		}
@@ -81,6 +82,9 @@ func table(t *testing.T, specs []tools.Spec) string {
 		b.WriteString("\n\n| argument | type | meaning |\n|---|---|---|\n")
 		for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
 			a := schema.Properties[name]
+			if slices.Contains(s.Quiet, name) {
+				a.Description = strings.TrimSuffix("not told to models; "+a.Description, "; ")
+			}
 			if slices.Contains(schema.Required, name) {
 				name = "**" + name + "**"
 			}
@@ -106,19 +110,20 @@ func (a argument) kind() string {
 }
 
 // Every model provider takes the schemas (MC-13), names and descriptions are there, and all of it is short, since it
-// goes with each request.
+// goes with each request. What a model cannot do without is told all the same.
 func TestSpecsSuitProviders(t *testing.T) {
-	specs := builtin(t)
-	if len(specs) < 9 {
-		t.Fatalf("got %d tools, want at least 9", len(specs))
+	specs := builtin(t).Specs()
+	if len(specs) < 7 {
+		t.Fatalf("got %d tools, want at least 7", len(specs))
 	}
-	total := 0
+	total, told := 0, map[string][]string{}
 	for _, s := range specs {
 		var root map[string]any
 		if err := json.Unmarshal(s.Parameters, &root); err != nil {
 			t.Fatalf("%s: %v", s.Name, err)
 		}
-		if _, ok := root["properties"].(map[string]any); root["type"] != "object" || !ok {
+		properties, ok := root["properties"].(map[string]any)
+		if root["type"] != "object" || !ok {
 			t.Errorf("%s: the root is not an object with properties", s.Name)
 		}
 		for _, bad := range []string{"anyOf", "oneOf", "allOf", "$ref", "title"} {
@@ -129,10 +134,18 @@ func TestSpecsSuitProviders(t *testing.T) {
 		if s.Description == "" || s.Backend == "" {
 			t.Errorf("%s: got description %q, backend %q", s.Name, s.Description, s.Backend)
 		}
-		total += len(s.Name) + len(s.Description) + len(s.Parameters)
+		told[s.Name] = slices.Sorted(maps.Keys(properties))
+		total += len(`{"type":"function","function":{"name":"","description":"","parameters":}},`) + len(s.Name) + len(s.Description) + len(s.Parameters)
 	}
-	if tokens := total / 4; tokens > 2000 {
-		t.Errorf("the tools take about %d tokens of each request, want at most 2000", tokens)
+	want := map[string][]string{
+		"edit_file": {"new_text", "old_text", "path", "replace_all"}, "fetch_url": {"start", "url"}, "read_file": {"lines", "path", "start"}, "retrieve_skill": {"query"},
+		"run_shell": {"background", "command", "timeout"}, "search_files": {"glob", "path", "pattern"}, "write_file": {"content", "path"},
+	}
+	if !maps.EqualFunc(told, want, slices.Equal) {
+		t.Errorf("got %v, want %v", told, want)
+	}
+	if tokens := total / 4; tokens > 550 {
+		t.Errorf("the tools take about %d tokens of each request, want at most 550", tokens)
 	} else {
 		t.Logf("about %d tokens", tokens)
 	}

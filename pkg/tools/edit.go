@@ -24,21 +24,16 @@ type oneEdit struct {
 
 // editFile replaces pieces of a file.
 func editFile(e *Env) Tool {
-	const edit = `"old_text":{"type":"string","description":"text in the file, with enough lines around it to be found once"},` +
-		`"new_text":{"type":"string"},` +
-		`"replace_all":{"type":"boolean","description":"replace every place"}`
+	const edit = `"old_text":{"type":"string"},"new_text":{"type":"string"},"replace_all":{"type":"boolean"}`
 	return &builtin[editArgs]{env: e, spec: Spec{
-		Name:    "edit_file",
-		Aliases: []string{"edit", "str_replace", "replace", "multi_edit"},
-		Description: "Replace text in a file. Give old_text and new_text, or several in edits, which are made in order, all or none. When " +
-			"old_text is not found once, nothing is changed and the nearest places are shown.",
+		Name:        "edit_file",
+		Aliases:     []string{"edit", "str_replace", "replace", "multi_edit"},
+		Description: "Replace text that a file has exactly once, or more often with replace_all.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{` +
-			`"path":{"type":"string","description":"relative to the workspace, or absolute"},` + edit + `,` +
-			`"edits":{"type":"array","items":{"type":"object","properties":{` +
-			`"old_text":{"type":"string"},"new_text":{"type":"string"},"replace_all":{"type":"boolean"}},` +
-			`"required":["old_text","new_text"],"additionalProperties":false}}},` +
+			`"path":{"type":"string"},` + edit + `,"edits":{"type":"array","items":{"type":"object","properties":{` + edit + `},` +
+			`"required":["old_text","new_text"],"additionalProperties":false},"description":"several, made in order, all or none"}},` +
 			`"required":["path"],"additionalProperties":false}`),
-		Backend: "shell",
+		Backend: "shell", Quiet: []string{"edits"},
 	}, synonyms: map[string]string{"file_path": "path", "file": "path", "filename": "path", "old_string": "old_text", "old_str": "old_text",
 		"new_string": "new_text", "new_str": "new_text"}, run: e.editFile}
 }

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -205,7 +206,7 @@ func common(a, b string) (head, tail int) {
 }
 
 // numberedLine is a line as read_file shows it on request.
-var numberedLine = regexp.MustCompile(`^ *[0-9]+\t`)
+var numberedLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *[0-9]+\t`) })
 
 // withoutNumbers takes off line numbers when every line has one.
 func withoutNumbers(edit oneEdit) (oneEdit, bool) {
@@ -221,7 +222,7 @@ func withoutNumbers(edit oneEdit) (oneEdit, bool) {
 func stripNumbers(text string, all bool) (string, bool) {
 	rows := strings.Split(text, "\n")
 	for i, row := range rows {
-		number := numberedLine.FindString(row)
+		number := numberedLine().FindString(row)
 		if number == "" && strings.TrimSpace(row) != "" && all {
 			return text, false
 		}

@@ -43,6 +43,7 @@ type Limits struct {
 	MaxTime time.Duration // of any command; 10 minutes
 
 	Output int   // characters of a result that a model reads; 30,000
+	Shell  int   // of them, of what a command wrote, and at most Output; 20,000: what is long is seldom read whole, and all of it is in a file
 	Read   int64 // bytes of a file that is read or searched; 10 MiB
 	Image  int64 // bytes of a picture that is shown; 3 MiB
 
@@ -57,6 +58,7 @@ func (l Limits) filled() Limits {
 	l.Time = cmp.Or(l.Time, 2*time.Minute)
 	l.MaxTime = cmp.Or(l.MaxTime, 10*time.Minute)
 	l.Output = cmp.Or(l.Output, 30_000)
+	l.Shell = min(cmp.Or(l.Shell, 20_000), l.Output)
 	l.Read = cmp.Or(l.Read, 10<<20)
 	l.Image = cmp.Or(l.Image, 3<<20)
 	l.Fetch = cmp.Or(l.Fetch, 5<<20)

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +23,12 @@ var fixed = []string{"TERM=dumb", "NO_COLOR=1", "PAGER=cat", "GIT_PAGER=cat", "M
 	"GCM_INTERACTIVE=never", "DEBIAN_FRONTEND=noninteractive", "PYTHONUNBUFFERED=1", "PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_NO_INPUT=1",
 	"NPM_CONFIG_UPDATE_NOTIFIER=false", "NPM_CONFIG_FUND=false", "NPM_CONFIG_YES=true", "HOMEBREW_NO_AUTO_UPDATE=1", "GOFLAGS=-modcacherw", "TAR_OPTIONS=--no-same-owner"}
 
+// toolRoots are the folders in which managers of programming languages look for what they installed, by the variable that
+// names them. They are below the user's home, and commands have another one.
+var toolRoots = map[string]string{"RUSTUP_HOME": ".rustup", "PYENV_ROOT": ".pyenv", "RBENV_ROOT": ".rbenv", "NODENV_ROOT": ".nodenv", "GOENV_ROOT": ".goenv",
+	"NVM_DIR": ".nvm", "VOLTA_HOME": ".volta", "ASDF_DATA_DIR": ".asdf", "SDKMAN_DIR": ".sdkman", "DOTNET_ROOT": ".dotnet", "MISE_DATA_DIR": ".local/share/mise",
+	"UV_PYTHON_INSTALL_DIR": ".local/share/uv/python"}
+
 // childEnviron returns the environment of a command: what is passed of the parent's, with the locale, what the user
 // named, what is fixed, and a home and a folder for temporary files of the task's own.
 func childEnviron(e *Env, home, tmp string) []string {
@@ -30,6 +37,12 @@ func childEnviron(e *Env, home, tmp string) []string {
 		name, value, ok := strings.Cut(v, "=")
 		if ok && (slices.Contains(passed, name) || strings.HasPrefix(name, "LC_")) {
 			vars[name] = value
+		}
+	}
+	for name, dir := range toolRoots {
+		path := filepath.Join(e.home(), dir)
+		if _, err := os.Stat(path); err == nil && vars[name] == "" && e.home() != "" {
+			vars[name] = path
 		}
 	}
 	if vars["LANG"] == "" && vars["LC_ALL"] == "" {

@@ -29,16 +29,14 @@ type fetchArgs struct {
 // fetchURL gets a page of the web as text.
 func fetchURL(e *Env) Tool {
 	return &builtin[fetchArgs]{env: e, spec: Spec{
-		Name:    "fetch_url",
-		Aliases: []string{"fetch", "web_fetch", "read_url", "http_get"},
-		Description: "Get a web page as text: the main part of HTML as markdown, other text as it is. Long pages come in parts; the last line " +
-			"of the result then says how to go on. Private addresses are refused.",
+		Name:        "fetch_url",
+		Aliases:     []string{"fetch", "web_fetch", "read_url", "http_get"},
+		Description: "Get a web page as markdown, long ones in parts.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{` +
-			`"url":{"type":"string","minLength":1,"description":"http or https"},` +
-			`"start":{"type":"integer","minimum":0,"description":"go on at this character"},` +
+			`"url":{"type":"string","minLength":1},"start":{"type":"integer","minimum":0},` +
 			`"raw":{"type":"boolean","description":"HTML as it is"}},` +
 			`"required":["url"],"additionalProperties":false}`),
-		Backend: "web", ReadOnly: true,
+		Backend: "web", ReadOnly: true, Quiet: []string{"raw"},
 	}, synonyms: map[string]string{"uri": "url", "link": "url", "offset": "start"}, run: e.fetchURL}
 }
 

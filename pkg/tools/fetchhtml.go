@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"codeberg.org/readeck/go-readability/v2"
@@ -43,7 +44,7 @@ func htmlText(text string, at *url.URL) (out string) {
 		if recover() != nil {
 			out = plainHTML(text)
 		}
-		out = strings.TrimSpace(manyBreaks.ReplaceAllString(out, "\n\n"))
+		out = strings.TrimSpace(manyBreaks().ReplaceAllString(out, "\n\n"))
 	}()
 	if len(text) > maxParsed {
 		return plainHTML(text)
@@ -70,7 +71,7 @@ func htmlText(text string, at *url.URL) (out string) {
 }
 
 // manyBreaks are empty lines that say nothing.
-var manyBreaks = regexp.MustCompile(`\n[ \t]*(?:\n[ \t]*)+\n`)
+var manyBreaks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\n[ \t]*(?:\n[ \t]*)+\n`) })
 
 func newConverter() *converter.Converter {
 	return converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(commonmark.WithLinkEmptyHrefBehavior(commonmark.LinkBehaviorSkip), commonmark.WithLinkEmptyContentBehavior(commonmark.LinkBehaviorSkip)),

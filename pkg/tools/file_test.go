@@ -141,7 +141,8 @@ func TestReadFileProblems(t *testing.T) {
 	s.want(s.run("read_file", "path", "a/reprot.md"), "not_found", `"a/reprot.md" does not exist: did you mean report.md?`)
 	s.want(s.run("read_file", "path", "a/zzz"), "not_found", "in a there are report.md")
 	s.want(s.run("read_file", "path", "b/zzz"), "not_found", "neither does its folder b")
-	s.want(s.run("read_file", "path", "a"), "invalid", "is a folder: use list_dir")
+	s.want(s.run("edit_file", "path", "a", "old_text", "x", "new_text", "y"), "invalid", "is a folder")
+	s.want(s.run("read_file", "path", "a"), "", "report.md  2 bytes\n") // a listing is what was meant
 	s.want(s.run("read_file", "path", "a/report.md/x"), "invalid", "not a directory")
 	s.want(s.run("read_file", "path", "a/report.md", "start", 2), "invalid", "has 1 line; start 2 is behind its end")
 	s.want(s.run("read_file", "path", "large.txt"), "too_long", "101 bytes")

@@ -29,11 +29,12 @@ type listArgs struct {
 	Depth int    `json:"depth"`
 }
 
-// listDir lists folders.
+// listDir lists folders. Models are not told of it: read_file and run_shell do the same.
 func listDir(e *Env) Tool {
 	return &builtin[listArgs]{env: e, spec: Spec{
 		Name:        "list_dir",
 		Aliases:     []string{"ls", "list_directory", "list_files"},
+		Hidden:      true,
 		Description: "List a folder: names, sizes, folders with a slash. .git, node_modules and the like are not entered.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{` +
 			`"path":{"type":"string","description":"default: the workspace"},` +

@@ -26,28 +26,30 @@ type readArgs struct {
 // readFile shows a text file, or a part of it, and tells what a file is that is not text.
 func readFile(e *Env) Tool {
 	return &builtin[readArgs]{env: e, spec: Spec{
-		Name:    "read_file",
-		Aliases: []string{"read", "view_file", "cat"},
-		Description: "Read a text file, or some of its lines. Long files come in parts; the last line of the result then says how to " +
-			"go on. Pictures are shown when you can see.",
+		Name:        "read_file",
+		Aliases:     []string{"read", "view_file", "cat"},
+		Description: "Read a file, or list a folder. What is long comes in parts; its last line says how to go on.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{` +
-			`"path":{"type":"string","description":"relative to the workspace, or absolute"},` +
-			`"start":{"type":"integer","description":"first line, from 1; negative: so many lines before the end"},` +
-			`"lines":{"type":"integer","minimum":1,"description":"how many lines (2000)"},` +
+			`"path":{"type":"string"},` +
+			`"start":{"type":"integer"},` +
+			`"lines":{"type":"integer","minimum":1},` +
 			`"numbers":{"type":"boolean","description":"put the line number before each line"}},` +
 			`"required":["path"],"additionalProperties":false}`),
-		Backend: "shell", ReadOnly: true,
+		Backend: "shell", ReadOnly: true, Quiet: []string{"numbers"},
 	}, synonyms: map[string]string{"file_path": "path", "file": "path", "filename": "path", "offset": "start", "limit": "lines"},
 		run: e.readFile}
 }
 
-func (e *Env) readFile(_ context.Context, args readArgs) Result {
+func (e *Env) readFile(ctx context.Context, args readArgs) Result {
 	s, problem := e.locate(args.Path, false)
 	if problem != nil {
 		return *problem
 	}
 	defer s.Close()
 	data, info, err := s.read(e.Limits.Read)
+	if errors.Is(err, errFolder) {
+		return e.listDir(ctx, listArgs{Path: args.Path})
+	}
 	if err != nil {
 		return e.unreadable(args.Path, s, info, err)
 	}
@@ -62,7 +64,7 @@ func (e *Env) readFile(_ context.Context, args readArgs) Result {
 func (e *Env) unreadable(given string, s *spot, info fs.FileInfo, err error) Result {
 	switch {
 	case errors.Is(err, errFolder):
-		return failed(wire.Invalid, "%q is a folder: use list_dir", given)
+		return failed(wire.Invalid, "%q is a folder, not a file", given)
 	case errors.Is(err, errTooLarge) && info != nil:
 		return failed(wire.TooLong, "%q has %s, more than the %s that are read at once: use search_files, or head, tail or sed in run_shell",
 			given, size(info.Size()), size(e.Limits.Read))

@@ -21,13 +21,11 @@ type writeArgs struct {
 // writeFile makes a file or replaces all of it.
 func writeFile(e *Env) Tool {
 	return &builtin[writeArgs]{env: e, spec: Spec{
-		Name:    "write_file",
-		Aliases: []string{"write", "create_file"},
-		Description: "Create a file, or replace all of it, with folders that are missing. To change a part of a file, use " +
-			"edit_file.",
+		Name:        "write_file",
+		Aliases:     []string{"write", "create_file"},
+		Description: "Write a whole file; folders are made.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{` +
-			`"path":{"type":"string","description":"relative to the workspace, or absolute"},` +
-			`"content":{"type":"string","description":"all of the text"}},` +
+			`"path":{"type":"string"},"content":{"type":"string"}},` +
 			`"required":["path","content"],"additionalProperties":false}`),
 		Backend: "shell",
 	}, synonyms: map[string]string{"file_path": "path", "file": "path", "filename": "path", "text": "content", "contents": "content"},

@@ -33,20 +33,17 @@ type searchArgs struct {
 // searchFiles finds lines in files, or files by their names.
 func searchFiles(e *Env) Tool {
 	return &builtin[searchArgs]{env: e, spec: Spec{
-		Name:    "search_files",
-		Aliases: []string{"grep", "search", "glob", "find_files", "grep_search"},
-		Description: "Search the contents of files for a regular expression (RE2), or, without pattern, list the files whose names match " +
-			"glob. What .gitignore names, .git, node_modules and binary files are left out.",
+		Name:        "search_files",
+		Aliases:     []string{"grep", "search", "glob", "find_files", "grep_search"},
+		Description: "Find lines by a regular expression (RE2) or, without pattern, files by a glob such as src/**/*.ts, without what .gitignore names.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{` +
-			`"pattern":{"type":"string","description":"matched within lines"},` +
-			`"path":{"type":"string","description":"folder or file; default: the workspace"},` +
-			`"glob":{"type":"string","description":"which files, such as *.go or src/**/*.ts"},` +
+			`"pattern":{"type":"string"},"path":{"type":"string"},"glob":{"type":"string"},` +
 			`"literal":{"type":"boolean","description":"pattern is plain text"},` +
 			`"ignore_case":{"type":"boolean"},` +
-			`"context":{"type":"integer","minimum":0,"maximum":10,"description":"lines to show around a match (0)"},` +
+			`"context":{"type":"integer","minimum":0,"maximum":10},` +
 			`"limit":{"type":"integer","minimum":1,"maximum":1000,"description":"matches to show (100)"}},` +
 			`"additionalProperties":false}`),
-		Backend: "shell", ReadOnly: true,
+		Backend: "shell", ReadOnly: true, Quiet: []string{"context", "literal", "ignore_case", "limit"},
 	}, synonyms: map[string]string{"query": "pattern", "regex": "pattern", "dir": "path", "directory": "path", "include": "glob"},
 		run: e.searchFiles}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -88,7 +89,7 @@ func (s *shellState) next() (int, error) {
 		}
 	}
 	if running >= maxJobs {
-		return 0, fmt.Errorf("%d jobs run in the background: stop one with the tool job first", running)
+		return 0, fmt.Errorf("%d jobs run in the background: stop one with the command job stop ID first", running)
 	}
 	s.count++
 	return s.count, nil
@@ -112,10 +113,42 @@ type jobArgs struct {
 	Wait   float64 `json:"wait"`
 }
 
+// howToSee tells a model what it can do with a job. It is said when there is one, and not with every request.
+func howToSee(handle string) string {
+	return fmt.Sprintf("; commands for it: job output %s [SECONDS TO WAIT], job stop %s, job list", handle, handle)
+}
+
+// jobCommand reads a command about jobs, which run_shell takes in the place of a script: job list, job output job-1 30, job stop job-1.
+func jobCommand(command string) (args jobArgs, ok bool) {
+	words := strings.Fields(command)
+	if len(words) < 2 || len(words) > 4 || words[0] != "job" || !slices.Contains(jobActions, words[1]) {
+		return args, false
+	}
+	args.Action = words[1]
+	if len(words) > 2 {
+		args.Job = words[2]
+	}
+	if len(words) > 3 {
+		seconds, err := strconv.ParseFloat(words[3], 64)
+		if err != nil {
+			return args, false
+		}
+		args.Wait = min(max(seconds, 0), maxWait)
+	}
+	return args, true
+}
+
+var jobActions = []string{"list", "output", "stop"}
+
+// maxWait is how long a job's end is awaited at most, in seconds.
+const maxWait = 300
+
+// jobTool answers to the tool that looks after jobs as it is known elsewhere; models are told the commands that do the same.
 func jobTool(e *Env) Tool {
 	return &builtin[jobArgs]{env: e, spec: Spec{
 		Name:        "job",
 		Aliases:     []string{"jobs"},
+		Hidden:      true,
 		Description: "Look after background jobs of run_shell: list them, get the output since the last look, stop one.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{` +
 			`"action":{"type":"string","enum":["list","output","stop"]},` +
@@ -175,7 +208,7 @@ func (j *job) wait(ctx context.Context, most time.Duration) {
 
 // look returns what a job wrote since the last look, and how it is.
 func (e *Env) look(j *job) Result {
-	room := e.Limits.Output
+	room := e.Limits.Shell
 	stderr := j.stderr.newText(room / 3)
 	stdout := j.stdout.newText(room - len(stderr))
 	r := Result{Shell: &ShellResult{Command: j.command, Dir: e.Workspace, Stdout: stdout, Stderr: stderr, Job: j.handle()}, FullPath: j.stdout.fullPath()}

@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	maxKept    = 64 << 20 // bytes of one output that are saved; a command that writes more is ended
-	maxPending = 64 << 10 // bytes of a line that wait for its end
-	sniffed    = 8 << 10  // bytes at the beginning that tell text from other things
+	maxKept     = 64 << 20 // bytes of one output that are saved; a command that writes more is ended
+	maxPending  = 64 << 10 // bytes of a line that wait for its end
+	maxProgress = 4 << 10  // bytes of a line without its end, from which on it is looked at for progress
+	sniffed     = 8 << 10  // bytes at the beginning that tell text from other things
 )
 
 // collector takes one output of a command while it runs. It keeps a head and a tail in memory and, when that is not all,
@@ -101,11 +102,14 @@ func (c *collector) addText(p []byte) {
 	c.settlePending()
 }
 
-// settlePending keeps what waits for its end small.
+// settlePending keeps what waits for its end small: progress that was written over is dropped.
 func (c *collector) settlePending() {
-	if i := bytes.LastIndexByte(bytes.TrimRight(c.pending, "\r"), '\r'); i > 0 && !c.raw && openKey(c.pending) == len(c.pending) {
-		start := bytes.LastIndexByte(c.pending[:i], '\n') + 1
-		c.pending = append(c.pending[:start], c.pending[i:]...) // the progress so far is written over
+	if len(c.pending) > maxProgress && !c.raw && openKey(c.pending) == len(c.pending) {
+		text := settle(escapes().ReplaceAll(c.pending, nil))
+		if bytes.HasSuffix(c.pending, []byte("\r")) {
+			text = append(text, '\r') // what comes next is written over it
+		}
+		c.pending = text
 	}
 	if len(c.pending) > maxPending {
 		c.flush()

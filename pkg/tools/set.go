@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -27,8 +26,11 @@ const (
 	Exited   = "exit"    // a command ended with a status that is not zero
 )
 
-// validName is what model providers take as the name of a function.
-var validName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+// validName tells whether model providers take a name as that of a function.
+func validName(name string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	return name != "" && len(name) <= 64 && strings.Trim(name, letters) == ""
+}
 
 // Set is the tools that one agent has. Its fields may be set before the first call of Run, which several goroutines may
 // use at once.
@@ -68,7 +70,7 @@ func NewSet(tools ...Tool) (*Set, error) {
 func (s *Set) add(m *member) (err error) {
 	name := m.spec.Name
 	switch {
-	case !validName.MatchString(name):
+	case !validName(name):
 		return fmt.Errorf("add tool %q: a name has 1 to 64 letters, digits, underscores and hyphens", name)
 	case s.byName[name] != nil:
 		return fmt.Errorf("add tool %q: there are two of this name", name)
@@ -86,12 +88,15 @@ func (s *Set) add(m *member) (err error) {
 	return nil
 }
 
-// Specs returns what models are told of the tools, sorted by name, so that requests begin alike in every turn and run.
+// Specs returns what models are told of the tools, sorted by name, so that requests begin alike in every turn and run. Their parameters leave out
+// what only the check of arguments needs.
 func (s *Set) Specs() []Spec {
 	specs := make([]Spec, 0, len(s.tools))
 	for _, m := range s.tools {
 		if !m.spec.Hidden {
-			specs = append(specs, m.spec)
+			told := m.spec
+			told.Parameters = brief(without(told.Parameters, told.Quiet))
+			specs = append(specs, told)
 		}
 	}
 	return specs

@@ -40,15 +40,15 @@ func runShell(e *Env) Tool {
 	return &builtin[shellArgs]{env: e, spec: Spec{
 		Name:    "run_shell",
 		Aliases: []string{"bash", "shell", "run_command", "execute_command", "terminal"},
-		Description: "Run a shell script in the workspace and get its output and exit status. Each call is a new shell. Nothing can be typed in. " +
-			"Only the workspace and /tmp can be written; the home is closed. What goes on in the background becomes a job.",
+		Description: "Run a bash script in the workspace, each time in a new shell without input. Only the workspace and /tmp can be written, the home " +
+			"is closed.",
 		Parameters: json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{`+
-			`"command":{"type":"string","minLength":1,"description":"for bash"},`+
-			`"timeout":{"type":"number","exclusiveMinimum":0,"description":"seconds (%.0f, at most %.0f)"},`+
-			`"background":{"type":"boolean","description":"return at once, for servers and the like"},`+
+			`"command":{"type":"string","minLength":1},`+
+			`"timeout":{"type":"number","exclusiveMinimum":0,"description":"seconds (%.0f)"},`+
+			`"background":{"type":"boolean"},`+
 			`"raw":{"type":"boolean","description":"keep colour codes and progress bars"}},`+
-			`"required":["command"],"additionalProperties":false}`, limits.Time.Seconds(), limits.MaxTime.Seconds())),
-		Backend: "shell",
+			`"required":["command"],"additionalProperties":false}`, limits.Time.Seconds())),
+		Backend: "shell", Quiet: []string{"raw"},
 	}, synonyms: map[string]string{"cmd": "command", "script": "command", "code": "command", "timeout_seconds": "timeout"}, run: e.runShell}
 }
 
@@ -76,6 +76,9 @@ func (e *Env) runShell(ctx context.Context, args shellArgs) Result {
 	}
 	if strings.ContainsRune(args.Command, 0) {
 		return failed(wire.Invalid, "run_shell was not run: command has a NUL byte in it")
+	}
+	if asked, ok := jobCommand(args.Command); ok {
+		return e.job(ctx, asked)
 	}
 	if v := e.Policy.Shell(args.Command); v.Decision != policy.Allow {
 		return e.denied(args, v)
@@ -177,7 +180,7 @@ func (e *Env) launch(j *job, s *shellState, argv []string, raw bool) error {
 
 // collector returns what takes one output of a job.
 func (e *Env) collector(j *job, name string, raw bool) *collector {
-	c := &collector{mask: e.Mask, raw: raw, half: e.Limits.Output / 2}
+	c := &collector{mask: e.Mask, raw: raw, half: e.Limits.Shell / 2}
 	if e.OutputDir != "" {
 		c.path = filepath.Join(e.OutputDir, fmt.Sprintf("command-%d-%s.txt", j.id, name))
 	}
@@ -221,7 +224,7 @@ func (e *Env) await(ctx context.Context, j *job, args shellArgs) Result {
 
 // outcome is the result of a command: what it wrote, how it ended, and what of it goes on.
 func (e *Env) outcome(j *job, args shellArgs) Result {
-	room := e.Limits.Output
+	room := e.Limits.Shell
 	stderr, leftErr := j.stderr.text(room / 3)
 	stdout, leftOut := j.stdout.text(room - len(stderr))
 	r := Result{LeftOut: leftOut + leftErr, FullPath: j.stdout.fullPath()}
@@ -253,14 +256,14 @@ func (e *Env) ending(j *job, r *Result) string {
 	if !j.over() {
 		e.keep(j)
 		r.Shell.Job = j.handle()
-		return fmt.Sprintf("[goes on in the background as %s: see or stop it with the tool job]", j.handle())
+		return fmt.Sprintf("[goes on in the background as %s%s]", j.handle(), howToSee(j.handle()))
 	}
 	exit := j.process.Exit()
 	r.Shell.ExitCode = exit.Code
 	text := fmt.Sprintf("[exit %d%s]", exit.Code, signalName(exit.Code))
 	switch {
 	case j.late > 0:
-		r.Error, r.Code = fmt.Sprintf("timed out after %s; the command and all that it started were ended", j.late), TimedOut
+		r.Error, r.Code = fmt.Sprintf("timed out after %s; the command and all that it started were ended%s", j.late, e.longer(j.late)), TimedOut
 	case j.tooMuch.Load():
 		r.Error, r.Code = fmt.Sprintf("ended because it wrote more than %d MiB", maxKept>>20), Exited
 	case exit.Limit != "":
@@ -274,9 +277,17 @@ func (e *Env) ending(j *job, r *Result) string {
 	if exit.Left && !j.ended() {
 		e.keep(j)
 		r.Shell.Job = j.handle()
-		text += fmt.Sprintf("\n[processes that it started go on as %s: see or stop them with the tool job]", j.handle())
+		text += fmt.Sprintf("\n[processes that it started go on as %s%s]", j.handle(), howToSee(j.handle()))
 	}
 	return text + e.hint(exit.Code, r.Shell)
+}
+
+// longer says how long a command may be given, to a model that gave less.
+func (e *Env) longer(limit time.Duration) string {
+	if limit >= e.Limits.MaxTime {
+		return ""
+	}
+	return fmt.Sprintf(" (timeout may be up to %.0f)", e.Limits.MaxTime.Seconds())
 }
 
 // signalName names the signal that a status stands for.

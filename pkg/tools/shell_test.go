@@ -130,16 +130,20 @@ func TestSH02_Background(t *testing.T) {
 func TestBackgroundJob(t *testing.T) {
 	e := shellEnv(t, nil)
 	r := call(t, e, "run_shell", map[string]any{"command": "echo one; until [ -e go ]; do sleep 0.01; done; echo two; exit 5", "background": true})
-	wants(t, r, "one\n", "goes on in the background as job-1")
+	wants(t, r, "one\n", "goes on in the background as job-1", "job output job-1")
 	wants(t, call(t, e, "job", map[string]any{"action": "output", "job": "job-1"}), "[job-1 runs]")
 	call(t, e, "run_shell", map[string]any{"command": "touch go"})
-	r = call(t, e, "job", map[string]any{"action": "output", "job": "job-1", "wait": 60})
+	wants(t, call(t, e, "run_shell", map[string]any{"command": "job list"}), "job-1", "until [ -e go ]")
+	r = call(t, e, "run_shell", map[string]any{"command": " job output job-1 60\n"})
 	wants(t, r, "two\n", "job-1 is over (exit 5)")
 	if strings.Contains(r.Content, "one") {
 		t.Errorf("got %q, want only what is new", r.Content)
 	}
 	if r := call(t, e, "job", map[string]any{"action": "stop", "job": "job-9"}); !r.Failed() || !strings.Contains(r.Content, "job-1") {
 		t.Errorf("got %q, want a failure that lists the jobs", r.Content)
+	}
+	if r := call(t, e, "run_shell", map[string]any{"command": "job description"}); r.Code != tools.Exited { // a program of this name
+		t.Errorf("got %q, want bash to be asked", r.Content)
 	}
 	failing := call(t, e, "run_shell", map[string]any{"command": "exit 7", "background": true})
 	if failing.Shell.ExitCode != 7 || failing.Shell.Job != "" {

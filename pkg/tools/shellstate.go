@@ -31,6 +31,7 @@ type shellState struct {
 	dir     string // private: home and temporary files of commands
 	shell   string // bash, or sh where there is none
 	environ []string
+	read    []string        // folders that commands may read besides those that they may write
 	life    context.Context // of background jobs
 	end     context.CancelFunc
 	closed  bool
@@ -73,7 +74,7 @@ func (e *Env) prepare() (*shellState, error) {
 			return nil, fmt.Errorf("make a folder for commands: %w", err)
 		}
 	}
-	if name := gitUser(variable(e.Environ, "HOME")); name != "" {
+	if name := gitUser(e.home()); name != "" {
 		os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(name), 0o600) // without it a commit fails and says why
 	}
 	if e.OutputDir != "" {
@@ -82,7 +83,7 @@ func (e *Env) prepare() (*shellState, error) {
 			return nil, fmt.Errorf("make the folder for outputs: %w", err)
 		}
 	}
-	s.environ = childEnviron(e, home, tmp)
+	s.environ, s.read = childEnviron(e, home, tmp), e.commandReads()
 	s.life, s.end = context.WithCancel(context.Background())
 	s.dir = dir
 	return s, nil
@@ -90,11 +91,6 @@ func (e *Env) prepare() (*shellState, error) {
 
 // spec returns how a command of this task is run.
 func (e *Env) spec(s *shellState, argv []string) sandbox.Spec {
-	home := variable(e.Environ, "HOME")
-	read := slices.Concat(e.ReadDirs, policy.ToolDirs(home, variable(e.Environ, "PATH")))
-	if e.OutputDir != "" {
-		read = append(read, e.OutputDir)
-	}
 	limits := e.Limits.Command
 	for _, l := range []struct {
 		value    *int64
@@ -106,8 +102,19 @@ func (e *Env) spec(s *shellState, argv []string) sandbox.Spec {
 	}
 	return sandbox.Spec{
 		Argv: argv, Dir: e.Workspace, Environ: s.environ, Level: e.Sandbox, Limits: limits,
-		Write: slices.Concat([]string{e.Workspace, s.dir}, e.WriteDirs), Read: read, Home: home, Tmp: filepath.Join(s.dir, "tmp"),
+		Write: slices.Concat([]string{e.Workspace, s.dir}, e.WriteDirs), Read: s.read, Home: e.home(), Tmp: filepath.Join(s.dir, "tmp"),
 	}
+}
+
+// commandReads returns what commands may read: what is declared, and the tools in the user's home that there are.
+func (e *Env) commandReads() []string {
+	read := slices.Clone(e.readable())
+	for _, dir := range policy.ToolDirs(e.home(), variable(e.Environ, "PATH")) {
+		if _, err := os.Stat(dir); err == nil {
+			read = append(read, dir)
+		}
+	}
+	return read
 }
 
 // Close ends all commands that still run and removes their temporary files.

@@ -33,11 +33,10 @@ type skillArgs struct {
 // best first; no skill is no error.
 func RetrieveSkill(find func(ctx context.Context, query string) ([]FoundSkill, error)) Tool {
 	return &builtin[skillArgs]{spec: Spec{
-		Name: "retrieve_skill",
-		Description: "Find a skill: a proven procedure for some kind of work, with scripts and references. Ask when a part of the task may " +
-			"have one and none was given.",
+		Name:        "retrieve_skill",
+		Description: "Find a skill: a tested procedure for some kind of work.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{` +
-			`"query":{"type":"string","minLength":1,"description":"the work to be done, in a few words"}},` +
+			`"query":{"type":"string","minLength":1}},` +
 			`"required":["query"],"additionalProperties":false}`),
 		Backend: "system", ReadOnly: true,
 	}, synonyms: map[string]string{"task": "query", "question": "query", "name": "query"},
@@ -101,11 +100,13 @@ type finishArgs struct {
 	Answer string `json:"answer"`
 }
 
-// FinishTool is the tool by which an agent ends its task.
+// FinishTool is the tool by which an agent may end its task. Models are not told of it: a reply without calls does the same, and costs nothing in
+// each request.
 func FinishTool() Tool {
 	return &builtin[finishArgs]{spec: Spec{
 		Name:    "finish",
 		Aliases: []string{"complete", "task_complete", "done"},
+		Hidden:  true,
 		Description: "End the task. done: all that was asked for is there and checked. blocked: it cannot be done here; the answer says " +
 			"what is missing.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{` +

@@ -22,6 +22,7 @@ type Spec struct {
 	Server      string          // of MCP
 	ReadOnly    bool            // it changes nothing, so that calls may run side by side
 	Hidden      bool            // models are not told of it, but may call it: an older name
+	Quiet       []string        // parameters that models are not told of, but may give: hardly used ones, known from elsewhere
 }
 
 // Call is one use of a tool.

@@ -32,7 +32,11 @@ type Error struct {
 // Errorf returns an Error with a message made as by fmt.Errorf; %w is kept for errors.Is and errors.As.
 func Errorf(code Code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
-	return &Error{Type: TypeError, Code: code, Message: err.Error(), Err: errors.Unwrap(err)}
+	wrapped := errors.Unwrap(err)
+	if _, several := err.(interface{ Unwrap() []error }); several {
+		wrapped = err
+	}
+	return &Error{Type: TypeError, Code: code, Message: err.Error(), Err: wrapped}
 }
 
 // WithHint sets the hint and returns e.

@@ -134,3 +134,11 @@ func TestAsError(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+func TestErrorfKeepsAllThatIsWrapped(t *testing.T) {
+	one, two := errors.New("one"), errors.New("two")
+	err := wire.Errorf(wire.Invalid, "%w: %w", one, two)
+	if !errors.Is(err, one) || !errors.Is(err, two) || err.Error() != "one: two" {
+		t.Errorf("got %v", err)
+	}
+}

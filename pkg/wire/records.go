@@ -76,29 +76,32 @@ type Quality struct {
 
 // Skill is one skill folder.
 type Skill struct {
-	Type          string    `json:"type"`
-	ID            string    `json:"id,omitempty"`
-	SkillID       string    `json:"skill_id"`
-	SkillDir      string    `json:"skill_dir,omitempty"`
-	Name          string    `json:"name"`
-	Description   string    `json:"description,omitempty"`
-	Path          string    `json:"path,omitempty"` // of the skill file
-	Root          string    `json:"root,omitempty"` // the skill root it was found under
-	Source        string    `json:"source,omitempty"`
-	License       string    `json:"license,omitempty"`
-	Compatibility string    `json:"compatibility,omitempty"`
-	AllowedTools  *[]string `json:"allowed_tools,omitempty"` // absent: not restricted; empty: no tool
-	Tags          []string  `json:"tags,omitempty"`
-	Version       string    `json:"version,omitempty"`
-	Author        string    `json:"author,omitempty"`
-	Homepage      string    `json:"homepage,omitempty"`
-	Origin        string    `json:"origin,omitempty"`
-	Generation    int       `json:"generation,omitempty"`
-	Quality       *Quality  `json:"quality,omitempty"`
-	SafetyFlags   []string  `json:"safety_flags,omitempty"`
-	ShadowedBy    string    `json:"shadowed_by,omitempty"` // folder of the skill of the same name that is used instead
-	Problems      []Problem `json:"problems,omitempty"`
-	Body          string    `json:"body,omitempty"`
+	Type           string    `json:"type"`
+	ID             string    `json:"id,omitempty"`
+	SkillID        string    `json:"skill_id"`
+	SkillDir       string    `json:"skill_dir,omitempty"`
+	Name           string    `json:"name"`
+	Description    string    `json:"description,omitempty"`
+	Path           string    `json:"path,omitempty"` // of the skill file
+	Root           string    `json:"root,omitempty"` // the skill root it was found under
+	Source         string    `json:"source,omitempty"`
+	License        string    `json:"license,omitempty"`
+	Compatibility  string    `json:"compatibility,omitempty"`
+	AllowedTools   *[]string `json:"allowed_tools,omitempty"` // absent: not restricted; empty: no tool
+	Tags           []string  `json:"tags,omitempty"`
+	Version        string    `json:"version,omitempty"`
+	Author         string    `json:"author,omitempty"`
+	Homepage       string    `json:"homepage,omitempty"`
+	Origin         string    `json:"origin,omitempty"`
+	Generation     int       `json:"generation,omitempty"`
+	ParentSkillIDs []string  `json:"parent_skill_ids,omitempty"`
+	ChangeSummary  string    `json:"change_summary,omitempty"`
+	UploadReady    bool      `json:"upload_ready,omitempty"` // a new version, as it lies in its folder
+	Quality        *Quality  `json:"quality,omitempty"`
+	SafetyFlags    []string  `json:"safety_flags,omitempty"`
+	ShadowedBy     string    `json:"shadowed_by,omitempty"` // folder of the skill of the same name that is used instead
+	Problems       []Problem `json:"problems,omitempty"`
+	Body           string    `json:"body,omitempty"`
 }
 
 // Problem is a diagnostic about a skill, a folder or a setting.
@@ -249,6 +252,7 @@ type Result struct {
 	DryRun        bool    `json:"dry_run,omitempty"`
 	Count         int     `json:"count,omitempty"`
 	SizeBytes     int64   `json:"size_bytes,omitempty"`
+	NewSkill      *Skill  `json:"new_skill,omitempty"` // of a repair: the version that it made
 	EvolvedSkills []Skill `json:"evolved_skills,omitempty"`
 
 	TaskID         string       `json:"task_id,omitempty"`

@@ -43,7 +43,8 @@ func examples() []wire.Record {
 			ID: "1", SkillID: "pdf-forms__imp_0f3a9c21", SkillDir: "/skills/pdf-forms", Name: "pdf-forms",
 			Description: "Fill in PDF forms.", Path: "/skills/pdf-forms/SKILL.md", Root: "/skills", Source: "home",
 			License: "MIT", Compatibility: "needs python", AllowedTools: &tools, Tags: []string{"pdf"}, Version: "1.2.0",
-			Author: "Ada", Homepage: "https://example.com", Origin: "fixed", Generation: 2, Quality: quality,
+			Author: "Ada", Homepage: "https://example.com", Origin: "fixed", Generation: 2, ParentSkillIDs: []string{"pdf-forms__imp_0f3a9c21"},
+			ChangeSummary: "names the tool", UploadReady: true, Quality: quality,
 			SafetyFlags: []string{"suspicious.script"}, ShadowedBy: "/project/pdf-forms",
 			Problems: []wire.Problem{{Code: "name-format", Severity: "warning", Message: "upper case"}}, Body: "# PDF\n",
 		},
@@ -104,6 +105,7 @@ func examples() []wire.Record {
 		wire.Result{
 			ID: "1", Status: "success", Action: "rollback", SkillID: "pdf-forms__imp_0f3a9c21", SkillDir: "/skills/pdf-forms",
 			Path: "/skills/pdf-forms/SKILL.md", Message: "2 files", DryRun: true, Count: 2, SizeBytes: 4096,
+			NewSkill:      &wire.Skill{SkillID: "pdf-forms__v3_77aa01bc", Name: "pdf-forms"},
 			EvolvedSkills: []wire.Skill{{SkillID: "pdf-forms__v3_77aa01bc", Name: "pdf-forms"}},
 			TaskID:        "task_0123456789ab", Response: "The report says …", ExecutionTime: 4.2, ElapsedMS: 4210, Iterations: 3,
 			SkillsUsed: []string{"pdf-forms__imp_0f3a9c21"}, ToolCallCount: 1,

@@ -30,6 +30,10 @@ func (r Step) Typed() Record     { r.Type = TypeStep; return r }
 func (r Result) Typed() Record {
 	r.Type = TypeResult
 	r.EvolvedSkills = typed(r.EvolvedSkills)
+	if r.NewSkill != nil {
+		s := r.NewSkill.Typed().(Skill)
+		r.NewSkill = &s
+	}
 	if r.Error != nil {
 		e := r.Error.Typed().(Error)
 		r.Error = &e

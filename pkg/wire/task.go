@@ -90,7 +90,7 @@ type Step struct {
 	Type      string `json:"type"`
 	ID        string `json:"id,omitempty"`
 	Step      int    `json:"step"`            // from 1, counting on through the task
-	Kind      string `json:"kind"`            // start, skills, import, phase, model, retry, notice or warning
+	Kind      string `json:"kind"`            // start, skills, import, phase, model, notice or warning
 	Phase     string `json:"phase,omitempty"` // with_skills, without_skills or plain
 	Message   string `json:"message,omitempty"`
 	Time      string `json:"time,omitempty"`

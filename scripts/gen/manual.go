@@ -50,13 +50,13 @@ func text(o cli.Option) string {
 
 // own returns the options of a verb that are not those of every verb.
 func own(verb, root cli.Description) []cli.Option {
-	shared := map[string]bool{}
+	shared := map[string]string{}
 	for _, o := range root.Options {
-		shared[o.Names[0]] = true
+		shared[o.Names[0]] = o.Usage
 	}
 	var res []cli.Option
 	for _, o := range verb.Options {
-		if !shared[o.Names[0]] {
+		if shared[o.Names[0]] != o.Usage {
 			res = append(res, o)
 		}
 	}

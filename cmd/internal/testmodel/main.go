@@ -2,9 +2,9 @@
 //
 //	testmodel --script FILE --addr-file FILE [--listen HOST:PORT]
 //
-// The script is that of package llmtest. The address it listens on is written into the address file; the base for clients is
-// http://ADDRESS/v1. It ends on INT or TERM, writes to stderr every check that failed and every step that nobody asked for, and its exit
-// status is then 1.
+// The script is that of package llmtest. The address it listens on is written into the address file; the base
+// for clients is http://ADDRESS/v1. It ends on INT or TERM, writes to stderr every check that failed and
+// every step that nobody asked for, and its exit status is then 1.
 package main
 
 import (

@@ -57,7 +57,8 @@ type Expect struct {
 	NoHeaders    []string          `json:"no_headers,omitempty"`
 }
 
-// Reply is what the model says. In Text and in string arguments {{last}} is the text of the request's last message.
+// Reply is what the model says. In Text and in string arguments {{last}} is the text of the request's last
+// message.
 type Reply struct {
 	Text      string                     `json:"text,omitempty"`
 	ToolCalls []Call                     `json:"tool_calls,omitempty"`
@@ -67,7 +68,8 @@ type Reply struct {
 	Pieces    int                        `json:"pieces,omitempty"` // events that text and arguments are cut into; 0: 2
 }
 
-// Call is a tool call. Arguments that are a JSON string are sent as the text in it, anything else as its JSON text.
+// Call is a tool call. Arguments that are a JSON string are sent as the text in it, anything else as its JSON
+// text.
 type Call struct {
 	ID        string                     `json:"id,omitempty"` // "": one is made
 	Name      string                     `json:"name"`

@@ -32,7 +32,8 @@ type Server struct {
 // New returns a server, which is an [http.Handler].
 func New(s Script) *Server { return &Server{script: s, at: make([]int, len(s.Conversations))} }
 
-// Start serves a script until the test ends, and makes the test fail for every check that failed and every step that was not asked for.
+// Start serves a script until the test ends, and makes the test fail for every check that failed and every
+// step that was not asked for.
 func Start(t testing.TB, script Script) *Server {
 	t.Helper()
 	s := New(script)
