@@ -87,7 +87,7 @@ func (s *settled) suite(env *cli.Env, hidden []string, log *slog.Logger) *gatewa
 			name, _, _ := strings.Cut(kv, "=")
 			return slices.Contains(hidden, name)
 		}),
-		Log: func(line string) { log.Info("command", "said", line) },
+		Log: func(line string) { log.Debug("command", "said", line) },
 	}
 }
 

@@ -28,7 +28,8 @@ const (
 
 const (
 	maxParts = 8         // of a text; a longer one is sent as a file
-	maxFiles = 5         // that are sent with an answer
+	mostEver = 40        // parts, where no file can be sent
+	maxSent  = 5         // files that are sent with an answer
 	freely   = 3         // so many files are sent when the answer names none
 	outDir   = "outbox"  // in a session's folder: files on their way
 	maxRest  = 256 << 10 // of an answer that is kept in the ledger and the transcript
@@ -68,6 +69,9 @@ func (g *Gateway) compose(s *session, it *item, res wire.Result, notes []string)
 		} else {
 			parts = append(parts[:1:1], part{Text: "… The whole answer is in the file."}, part{File: whole})
 		}
+	}
+	if len(parts) > mostEver {
+		parts = append(parts[:mostEver:mostEver], part{Text: "… The rest of the answer is too long for a chat."})
 	}
 	files, left := g.chooseFiles(s, it, res, limits.File)
 	for _, f := range files {
@@ -140,9 +144,9 @@ func (g *Gateway) chooseFiles(s *session, it *item, res wire.Result, largest int
 	if len(named) == 0 && len(others) <= freely {
 		chosen, others = others, nil
 	}
-	if len(chosen) > maxFiles {
-		others = append(chosen[maxFiles:len(chosen):len(chosen)], others...)
-		chosen = chosen[:maxFiles]
+	if len(chosen) > maxSent {
+		others = append(chosen[maxSent:len(chosen):len(chosen)], others...)
+		chosen = chosen[:maxSent]
 	}
 	for i, rel := range chosen {
 		f, err := g.keepFile(s, fmt.Sprintf("%s-%d", it.key, i), rel, largest)

@@ -8,8 +8,11 @@ import (
 	"time"
 )
 
-// maxText bounds a message in bytes; what is longer is cut, and the task is told.
-const maxText = 1 << 20
+// What a message may have; the rest is cut, and the task is told. With every byte escaped it still fits into a line of the ledger.
+const (
+	maxText  = 512 << 10
+	maxFiles = 100
+)
 
 // chat is a session with something to do.
 type chat struct {
@@ -29,6 +32,7 @@ func (g *Gateway) take(_ context.Context, j *joined, m Message) error {
 	if len(m.Text) > maxText {
 		m.Text = strings.ToValidUTF8(m.Text[:maxText], "") + "\n(the rest of this message was too long)"
 	}
+	m.Attachments = m.Attachments[:min(len(m.Attachments), maxFiles)]
 	if m.Time.IsZero() {
 		m.Time = g.now()
 	}
