@@ -55,6 +55,8 @@ var below = map[string][]string{
 	"pkg/gateway/feishu/feishutest":     {"gateway/feishu", "gateway/gatewaytest"},
 	"pkg/gateway/telegram":              {"gateway", "wire"}, // a channel
 	"pkg/gateway/telegram/telegramtest": {"gateway/gatewaytest"},
+	"pkg/gateway/whatsapp":              {"gateway", "wire"}, // a channel
+	"pkg/gateway/whatsapp/whatsapptest": {"gateway/whatsapp", "gateway/gatewaytest"},
 
 	"pkg/registry/registrytest": {"registry"}, // what storages must do
 	"pkg/llm/llmtest":           {},           // a scripted model over HTTP

@@ -11,6 +11,7 @@ import (
 	"github.com/openspace-dev/openspace/pkg/gateway"
 	"github.com/openspace-dev/openspace/pkg/gateway/feishu"
 	"github.com/openspace-dev/openspace/pkg/gateway/telegram"
+	"github.com/openspace-dev/openspace/pkg/gateway/whatsapp"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -38,10 +39,11 @@ type platform struct {
 
 // platforms are all of them. A new channel is one more entry.
 func platforms() []platform {
-	lark, bot := feishu.DefaultConfig(), telegram.DefaultConfig()
+	lark, bot, phone := feishu.DefaultConfig(), telegram.DefaultConfig(), whatsapp.DefaultConfig()
 	return []platform{
 		{"feishu", &lark, &lark.Access, func() (gateway.Channel, error) { return feishu.New(lark) }},
 		{"telegram", &bot, &bot.Access, func() (gateway.Channel, error) { return telegram.New(bot) }},
+		{"whatsapp", &phone, &phone.Access, func() (gateway.Channel, error) { return whatsapp.New(phone) }},
 	}
 }
 

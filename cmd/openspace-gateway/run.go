@@ -76,9 +76,12 @@ func (s *settled) options(env *cli.Env, log *slog.Logger) (gateway.Options, erro
 
 // suite runs tasks by the other commands. They get the environment without what is for the channels.
 func (s *settled) suite(env *cli.Env, hidden []string, log *slog.Logger) *gateway.Suite {
-	args := s.Agent.ExecuteArgs
+	args := slices.Clone(s.Agent.ExecuteArgs)
 	if !s.Agent.EnableRecording {
-		args = append(slices.Clone(args), "--no-recording")
+		args = append(args, "--no-recording")
+	}
+	if !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--learn") }) {
+		args = append(args, "--learn=detach") // nobody waits for what a task teaches
 	}
 	return &gateway.Suite{
 		Find: func(name string) (string, error) { return pipe.Find(name, env.Settings.Getenv("PATH")) },

@@ -9,6 +9,7 @@ import (
 	"github.com/openspace-dev/openspace/pkg/gateway"
 	"github.com/openspace-dev/openspace/pkg/gateway/feishu"
 	"github.com/openspace-dev/openspace/pkg/gateway/telegram"
+	"github.com/openspace-dev/openspace/pkg/gateway/whatsapp"
 )
 
 func read(data string, env map[string]string) (gateway.Config, feishu.Config, []string, error) {
@@ -81,7 +82,7 @@ func TestConfigIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	page, n := string(data), 0
-	check := func(section string, v any) {
+	check := func(v any) {
 		values := reflect.TypeOf(v)
 		var walk func(prefix string, typ reflect.Type)
 		walk = func(prefix string, typ reflect.Type) {
@@ -107,11 +108,11 @@ func TestConfigIsDocumented(t *testing.T) {
 			}
 		}
 		walk("", values)
-		_ = section
 	}
-	check("", gateway.Config{})
-	check("feishu", feishu.Config{})
-	check("telegram", telegram.Config{})
+	check(gateway.Config{})
+	check(feishu.Config{})
+	check(telegram.Config{})
+	check(whatsapp.Config{})
 	if n < 35 {
 		t.Errorf("got %d keys", n)
 	}

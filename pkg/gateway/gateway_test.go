@@ -143,7 +143,7 @@ func TestGivesUp(t *testing.T) {
 		<-ctx.Done()
 		return wire.Result{}, ctx.Err()
 	}
-	for i := range 3 {
+	for i := range 5 {
 		f.start()
 		if i == 0 {
 			f.say(message("m1", "deadly"))

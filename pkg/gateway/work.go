@@ -22,7 +22,7 @@ type turn struct {
 var errStopped = errors.New("stopped in the chat")
 
 // maxBegun is how often a task is started for one message: one that takes the process down must not do so for ever.
-const maxBegun = 3
+const maxBegun = 5
 
 // work answers what waits in a chat, in order, until nothing does.
 func (g *Gateway) work(key string, c *chat) {
