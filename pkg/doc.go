@@ -42,7 +42,7 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	                                                                     sandbox, skill, store, tools, wire
 	level 3  mcpserver   the suite's tools over the Model Context Protocol  ← pipe, wire, settings, jsonl
 	         gateway     chat: message in, task, answer out  ← atomicfile, journal, jsonl, pipe, settings, wire
-	                     (feishu, telegram, whatsapp: one platform each)
+	                     (feishu, slack, telegram, whatsapp: one platform each)
 	                     (gatewaytest: what every channel must do)
 	         cli         the process boundary of all commands           ← jsonl, wire, settings
 

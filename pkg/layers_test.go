@@ -53,6 +53,8 @@ var below = map[string][]string{
 	"pkg/gateway/gatewaytest":           {"gateway"},         // what channels must do
 	"pkg/gateway/feishu":                {"gateway", "wire"}, // a channel
 	"pkg/gateway/feishu/feishutest":     {"gateway/feishu", "gateway/gatewaytest"},
+	"pkg/gateway/slack":                 {"gateway", "wire"}, // a channel
+	"pkg/gateway/slack/slacktest":       {"gateway/gatewaytest"},
 	"pkg/gateway/telegram":              {"gateway", "wire"}, // a channel
 	"pkg/gateway/telegram/telegramtest": {"gateway/gatewaytest"},
 	"pkg/gateway/whatsapp":              {"gateway", "wire"}, // a channel

@@ -10,6 +10,7 @@ import (
 	"github.com/openspace-dev/openspace/pkg/cli"
 	"github.com/openspace-dev/openspace/pkg/gateway"
 	"github.com/openspace-dev/openspace/pkg/gateway/feishu"
+	"github.com/openspace-dev/openspace/pkg/gateway/slack"
 	"github.com/openspace-dev/openspace/pkg/gateway/telegram"
 	"github.com/openspace-dev/openspace/pkg/gateway/whatsapp"
 	"github.com/openspace-dev/openspace/pkg/wire"
@@ -39,9 +40,10 @@ type platform struct {
 
 // platforms are all of them. A new channel is one more entry.
 func platforms() []platform {
-	lark, bot, phone := feishu.DefaultConfig(), telegram.DefaultConfig(), whatsapp.DefaultConfig()
+	lark, app, bot, phone := feishu.DefaultConfig(), slack.DefaultConfig(), telegram.DefaultConfig(), whatsapp.DefaultConfig()
 	return []platform{
 		{"feishu", &lark, &lark.Access, func() (gateway.Channel, error) { return feishu.New(lark) }},
+		{"slack", &app, &app.Access, func() (gateway.Channel, error) { return slack.New(app) }},
 		{"telegram", &bot, &bot.Access, func() (gateway.Channel, error) { return telegram.New(bot) }},
 		{"whatsapp", &phone, &phone.Access, func() (gateway.Channel, error) { return whatsapp.New(phone) }},
 	}

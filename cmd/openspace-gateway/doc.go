@@ -1,5 +1,5 @@
 /*
-Command openspace-gateway lets people write to the suite from chat: Feishu, Lark, Telegram and WhatsApp.
+Command openspace-gateway lets people write to the suite from chat: Feishu, Lark, Slack, Telegram and WhatsApp.
 
 Usage:
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/openspace-dev/openspace/pkg/gateway"
 	"github.com/openspace-dev/openspace/pkg/gateway/feishu"
+	"github.com/openspace-dev/openspace/pkg/gateway/slack"
 	"github.com/openspace-dev/openspace/pkg/gateway/telegram"
 	"github.com/openspace-dev/openspace/pkg/gateway/whatsapp"
 )
@@ -111,6 +112,7 @@ func TestConfigIsDocumented(t *testing.T) {
 	}
 	check(gateway.Config{})
 	check(feishu.Config{})
+	check(slack.Config{})
 	check(telegram.Config{})
 	check(whatsapp.Config{})
 	if n < 35 {

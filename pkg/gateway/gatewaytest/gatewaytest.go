@@ -86,6 +86,7 @@ type Fixture struct {
 	LongestSaying int  // how long a message may be there; 0: 100 KB
 	Redelivers    bool // what Take refused comes again by itself or by Again
 	NoGroups      bool // all chats are between two
+	NoReplies     bool // in a direct chat nothing shows which message is answered
 }
 
 // Run runs the suite. setup makes a fresh fixture that ends with the test.
