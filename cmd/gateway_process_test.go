@@ -73,7 +73,8 @@ func (g *gatewayProcess) kill() {
 	}
 }
 
-// CG-03 and more: whatever was acknowledged is answered once, in order, though the process is killed again and again.
+// CG-03 and more: whatever was acknowledged is answered once, in order, though the process is killed again
+// and again.
 func TestGatewayKilled(t *testing.T) {
 	const chats, each = 3, 3
 	g := newGatewayProcess(t, `{"conversations": [{"match": "message", "repeat": true, "steps": [{"reply": {"text": "answer to {{last}}"}}]}]}`)

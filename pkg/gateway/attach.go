@@ -142,8 +142,8 @@ func makeRoom(root *os.Root, newest string, most int64) error {
 	return nil
 }
 
-// fileName makes a name that somebody else chose into one that can stand in a folder: its last element, without what a terminal or a shell would take
-// amiss, at most 100 bytes with its extension kept.
+// fileName makes a name that somebody else chose into one that can stand in a folder: its last element,
+// without what a terminal or a shell would take amiss, at most 100 bytes with its extension kept.
 func fileName(name, kind string) string {
 	name = strings.ReplaceAll(name, "\\", "/")
 	name = name[strings.LastIndexByte(name, '/')+1:]

@@ -10,21 +10,22 @@ import (
 	"time"
 )
 
-// Channel is a chat platform as seen from one account of ours. Its methods may be called by several goroutines at once, Send also while Run is
-// not running. Each call ends when its context does.
+// Channel is a chat platform as seen from one account of ours. Its methods may be called by several
+// goroutines at once, Send also while Run is not running. Each call ends when its context does.
 type Channel interface {
 	// Account names the platform and who we are on it. Two gateways must not serve the same account.
 	Account() Account
 
-	// Run receives messages until ctx ends, and gives each to h.Take. A message is acknowledged to the platform only after Take
-	// returned nil; Take is quick and never waits for an answer. Run connects again by itself when a connection is lost, and tells
-	// h.State each time it is up or down. It returns nil when ctx ends, a Fatal error when trying again is no use, such as for a wrong
-	// key, and any other error to be started again after a pause. After it has returned it calls nothing of h any more.
+	// Run receives messages until ctx ends, and gives each to h.Take. A message is acknowledged to the
+	// platform only after Take returned nil; Take is quick and never waits for an answer. Run connects again
+	// by itself when a connection is lost, and tells h.State each time it is up or down. It returns nil when
+	// ctx ends, a Fatal error when trying again is no use, such as for a wrong key, and any other error to be
+	// started again after a pause. After it has returned it calls nothing of h any more.
 	Run(ctx context.Context, h Host) error
 
-	// Send sends one message and returns its id on the platform. The error is one of Permanent when it can never be sent, one of
-	// Later when the platform says when to try again, and any other when it may be tried again soon.
-	// When out.ReplyTo is gone, the message is sent as one that answers none.
+	// Send sends one message and returns its id on the platform. The error is one of Permanent when it can
+	// never be sent, one of Later when the platform says when to try again, and any other when it may be
+	// tried again soon. When out.ReplyTo is gone, the message is sent as one that answers none.
 	Send(ctx context.Context, out Out) (id string, err error)
 
 	// Fetch writes an attachment's content to w, and stops when w fails.
@@ -36,7 +37,8 @@ type Channel interface {
 	Limits() Limits
 }
 
-// Webhook is a Channel to which the platform makes requests. The gateway serves it at Path. It answers 503 while Run is not running.
+// Webhook is a Channel to which the platform makes requests. The gateway serves it at Path. It answers 503
+// while Run is not running.
 type Webhook interface {
 	Channel
 	http.Handler
@@ -57,8 +59,9 @@ type Quoter interface {
 
 // Host is what a running Channel gets from the gateway.
 type Host struct {
-	// Take takes a message over: nil means that it is on disk, or is to be ignored, and may be acknowledged. An error means that it is
-	// lost unless the platform delivers it again. Duplicates are no concern of the channel.
+	// Take takes a message over: nil means that it is on disk, or is to be ignored, and may be acknowledged.
+	// An error means that it is lost unless the platform delivers it again. Duplicates are no concern of the
+	// channel.
 	Take func(ctx context.Context, m Message) error
 
 	// State tells whether the channel receives at this moment; note says why not, or something worth knowing.
@@ -87,7 +90,8 @@ type Chat struct {
 	Thread string `json:"thread_id,omitempty"`
 }
 
-// Person is who wrote. Only ID and Aliases can be allowed to write: a name is what anybody likes to call themselves.
+// Person is who wrote. Only ID and Aliases can be allowed to write: a name is what anybody likes to call
+// themselves.
 type Person struct {
 	ID      string   `json:"user_id"`
 	Aliases []string `json:"aliases,omitempty"` // other ids of the same person, verified by the platform

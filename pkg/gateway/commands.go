@@ -22,7 +22,8 @@ var commands = []struct{ name, does string }{
 	{"/files", "the files of this chat; `/files NAME` sends one"},
 }
 
-// commandOf returns the command that a message is, "" for none. Platforms write the name of the bot behind it: /stop@somebot.
+// commandOf returns the command that a message is, "" for none. Platforms write the name of the bot behind
+// it: /stop@somebot.
 func commandOf(text string) string {
 	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	word, _, _ = strings.Cut(word, "\n")

@@ -122,8 +122,8 @@ func troubleText(e *wire.Error) string {
 // address is what is nobody's business in a chat.
 var address = regexp.MustCompile(`https?://[^\s",;]+`)
 
-// chooseFiles copies files that the task made to where they are sent from: those that the answer names, or all when they are few. left names
-// the others.
+// chooseFiles copies files that the task made to where they are sent from: those that the answer names, or
+// all when they are few. left names the others.
 func (g *Gateway) chooseFiles(s *session, it *item, res wire.Result, largest int64) (files []*File, left []string) {
 	if largest == 0 {
 		return nil, nil

@@ -14,7 +14,8 @@ import (
 	"github.com/openspace-dev/openspace/pkg/settings"
 )
 
-// Config is everything that is not about one platform. The tags say the key in the file, the variables that come before it, and what is allowed.
+// Config is everything that is not about one platform. The tags say the key in the file, the variables that
+// come before it, and what is allowed.
 type Config struct {
 	DataDir  string   `json:"data_dir" env:"OPENSPACE_COMMUNICATION_DATA_DIR"`
 	Server   Server   `json:"server"`
@@ -56,7 +57,8 @@ type Sessions struct {
 	WhatsAppPollInterval float64 `json:"whatsapp_poll_interval_seconds" env:"OPENSPACE_COMMUNICATION_WHATSAPP_POLL_INTERVAL" kind:"retired"`
 }
 
-// Access is who may write to a channel. Each channel's section of the config has it, next to the keys of its own.
+// Access is who may write to a channel. Each channel's section of the config has it, next to the keys of its
+// own.
 type Access struct {
 	Enabled       bool              `json:"enabled" env:"*_ENABLED"`
 	AllowAllUsers bool              `json:"allow_all_users" env:"*_ALLOW_ALL_USERS"`
@@ -84,7 +86,8 @@ func DefaultConfig() Config {
 	}
 }
 
-// Secrets returns the values of the fields of a section, or of the Config, that are secret, and the names of all variables it is read from.
+// Secrets returns the values of the fields of a section, or of the Config, that are secret, and the names of
+// all variables it is read from.
 func Secrets(section string, v any) (values, variables []string) {
 	walk(section, reflect.ValueOf(v).Elem(), func(f field) error {
 		variables = append(variables, f.variables()...)
@@ -103,8 +106,9 @@ type Reader struct {
 	Abs      func(string) string // makes paths absolute
 }
 
-// Read returns the Config in data, the content of a file, after the environment was put over it, and fills the sections. Every key must be known and every
-// value allowed. The warnings name keys that are known and do nothing any more.
+// Read returns the Config in data, the content of a file, after the environment was put over it, and fills
+// the sections. Every key must be known and every value allowed. The warnings name keys that are known and do
+// nothing any more.
 func (r Reader) Read(data []byte) (c Config, warnings []string, err error) {
 	c = DefaultConfig()
 	raw, err := object(data)

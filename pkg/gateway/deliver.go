@@ -17,8 +17,8 @@ const (
 	giveUp     = 24 * time.Hour   // how long an answer is tried to be sent
 )
 
-// finish sends what is not sent yet of an answer, writes it into the transcript, and closes the message. When the gateway stops, it goes on after the
-// next start.
+// finish sends what is not sent yet of an answer, writes it into the transcript, and closes the message. When
+// the gateway stops, it goes on after the next start.
 func (g *Gateway) finish(ctx context.Context, it *item) {
 	err := g.deliver(ctx, it)
 	if err == nil {
@@ -97,7 +97,8 @@ func (g *Gateway) deliver(ctx context.Context, it *item) error {
 	return nil
 }
 
-// send sends one part, again and again until it is sent, can never be sent, or is too late. A file that cannot be sent is told of by a text.
+// send sends one part, again and again until it is sent, can never be sent, or is too late. A file that
+// cannot be sent is told of by a text.
 func (g *Gateway) send(ctx context.Context, j *joined, it *item, i int, since time.Time) (string, error) {
 	p := it.parts[i]
 	out := Out{Chat: it.message.Chat, Text: p.Text, File: p.File, Key: fmt.Sprintf("%s-%d", it.key, i)}

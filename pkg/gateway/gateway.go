@@ -117,7 +117,8 @@ func New(o Options) (*Gateway, error) {
 	return g, nil
 }
 
-// Run serves until ctx ends, and then lets what runs come to its end for a while. What is not answered then is, after the next start.
+// Run serves until ctx ends, and then lets what runs come to its end for a while. What is not answered then
+// is, after the next start.
 func (g *Gateway) Run(ctx context.Context, ready func(addr string)) (err error) {
 	unlock, err := g.lock()
 	if err != nil {
@@ -206,7 +207,8 @@ func (g *Gateway) lock() (unlock func() error, err error) {
 
 func lockFile(dataDir string) string { return filepath.Join(dataDir, "gateway.lock") }
 
-// supervise runs all channels until ctx ends. One that fails is started again, unless that is no use; when that is so for all, it returns an error.
+// supervise runs all channels until ctx ends. One that fails is started again, unless that is no use; when
+// that is so for all, it returns an error.
 func (g *Gateway) supervise(ctx context.Context) error {
 	var wait sync.WaitGroup
 	errs := make(chan error, len(g.joined))

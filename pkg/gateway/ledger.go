@@ -99,8 +99,8 @@ type commit struct {
 	done  chan error
 }
 
-// openLedger reads the ledger in a folder and returns what is still to be done, in the order in which it was received. The caller holds the lock
-// of the folder.
+// openLedger reads the ledger in a folder and returns what is still to be done, in the order in which it was
+// received. The caller holds the lock of the folder.
 func openLedger(dir string, now func() time.Time) (*ledger, []*item, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, nil, fmt.Errorf("open ledger: %w", err)
@@ -169,7 +169,8 @@ func (it *item) apply(e entry) {
 	}
 }
 
-// compact drops the lines of messages that were closed: all but the last one, which tells that the message is known, and that after a while.
+// compact drops the lines of messages that were closed: all but the last one, which tells that the message is
+// known, and that after a while.
 func (l *ledger) compact() error {
 	segs, err := l.journal.Segments()
 	if err != nil || len(segs) == 0 {
@@ -203,8 +204,9 @@ func (l *ledger) needed(line []byte) bool {
 	return s != nil && !l.old(s) && (s.closed.IsZero() || e.Kind == closed)
 }
 
-// claim takes a message for the caller, who then calls record or drop. When it is known, or somebody else is at it, claim waits until it is on disk
-// and returns false; when that one could not store it, the caller has it.
+// claim takes a message for the caller, who then calls record or drop. When it is known, or somebody else is
+// at it, claim waits until it is on disk and returns false; when that one could not store it, the caller has
+// it.
 func (l *ledger) claim(key string) bool {
 	for {
 		l.mu.Lock()

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Marks turns Markdown into the simple marks that several platforms share: bold, italic, struck through, code as it is; headings become bold.
+// Marks turns Markdown into the simple marks that several platforms share: bold, italic, struck through, code
+// as it is; headings become bold.
 type Marks struct {
 	Bold, Italic, Struck string // before and behind
 	Bullet               string // of lists

@@ -84,7 +84,8 @@ func changePairing(dataDir string, change func(*pairing) error) (err error) {
 	return nil
 }
 
-// NewPairingCode makes a code that one person can use to be let in, by sending /pair CODE in a direct chat. An earlier code ends.
+// NewPairingCode makes a code that one person can use to be let in, by sending /pair CODE in a direct chat.
+// An earlier code ends.
 func NewPairingCode(dataDir string, now time.Time) (code string, expires time.Time, err error) {
 	raw := make([]byte, 8)
 	rand.Read(raw)
@@ -159,7 +160,8 @@ func (p *pairing) use(code, account, user string, now time.Time) bool {
 	return true
 }
 
-// pairedFresh is how long the list of people is taken as it was: who removes somebody from the file waits so long.
+// pairedFresh is how long the list of people is taken as it was: who removes somebody from the file waits so
+// long.
 const pairedFresh = 10 * time.Second
 
 // pairedWith returns who was let in by a code.

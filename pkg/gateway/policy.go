@@ -15,7 +15,8 @@ func (a Access) lets(p Person, paired []string) bool {
 	return false
 }
 
-// accepts reports whether a message is meant for us. toUs asks whether it answers a message of ours; it is asked only when that matters.
+// accepts reports whether a message is meant for us. toUs asks whether it answers a message of ours; it is
+// asked only when that matters.
 func (a Access) accepts(m Message, toUs func() bool) bool {
 	if m.Chat.Type != Group {
 		return a.AllowDM

@@ -9,7 +9,8 @@ import (
 
 // Runner runs tasks.
 type Runner interface {
-	// Run runs one task to its end. It calls used with the name of each tool that the task uses. The result has a status unless there is an error.
+	// Run runs one task to its end. It calls used with the name of each tool that the task uses. The result
+	// has a status unless there is an error.
 	Run(ctx context.Context, t wire.Task, used func(tool string)) (wire.Result, error)
 	// Skills lists the skills that tasks have.
 	Skills(ctx context.Context) ([]wire.Skill, error)
@@ -68,7 +69,8 @@ func (s *Suite) Skills(ctx context.Context) (skills []wire.Skill, err error) {
 	return skills, err
 }
 
-// run runs a command with at most one record as its input, and hands out what it writes. Its error is the command's own when that has one.
+// run runs a command with at most one record as its input, and hands out what it writes. Its error is the
+// command's own when that has one.
 func (s *Suite) run(ctx context.Context, name string, args []string, input any, got func(pipe.Record) error) error {
 	path, err := s.Find(name)
 	if err != nil {

@@ -37,7 +37,8 @@ type sessionFile struct {
 	UpdatedAt string `json:"updated_at"`
 }
 
-// line is one line of transcript.jsonl. A later line with the same entry_id is the same one, written again after a crash.
+// line is one line of transcript.jsonl. A later line with the same entry_id is the same one, written again
+// after a crash.
 type line struct {
 	EntryID     string       `json:"entry_id"`
 	Role        string       `json:"role"` // user, assistant, or mark: what is before it is no history any more
@@ -78,7 +79,8 @@ func sessionKey(a Account, c Chat) string {
 	return key + "-" + hex.EncodeToString(sum[:4])
 }
 
-// openSession makes the folders of a session, and writes session.json when it is new or the chat is called otherwise now.
+// openSession makes the folders of a session, and writes session.json when it is new or the chat is called
+// otherwise now.
 func (g *Gateway) openSession(key string, a Account, c Chat) (*session, error) {
 	s := &session{key: key, dir: filepath.Join(g.config.DataDir, "sessions", key)}
 	s.workspace = filepath.Join(s.dir, "workspace")
@@ -135,7 +137,8 @@ func (s *session) append(l line) (err error) {
 	return nil
 }
 
-// tailSize is how much of a transcript is looked at: what is said now does not depend on what was said long ago.
+// tailSize is how much of a transcript is looked at: what is said now does not depend on what was said long
+// ago.
 const tailSize = 1 << 20
 
 // lines returns the last lines of the transcript, oldest first, each entry once.
@@ -177,8 +180,8 @@ func (s *session) lines() ([]line, error) {
 	return out, nil
 }
 
-// history returns the conversation before an entry: at most so many messages of users and what was answered, oldest first. In a group it says who
-// said what.
+// history returns the conversation before an entry: at most so many messages of users and what was answered,
+// oldest first. In a group it says who said what.
 func history(lines []line, before string, turns int, group bool) (out []wire.Message) {
 	for i, l := range lines {
 		if l.EntryID == before {

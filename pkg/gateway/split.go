@@ -5,9 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// Split cuts a Markdown text into parts that fit the limits: between paragraphs if possible, else between lines, sentences' ends, words, and at last
-// anywhere between two characters. A block of code that is cut is closed in one part and opened again in the next. There is always at
-// least one part, and no part is empty unless the text is.
+// Split cuts a Markdown text into parts that fit the limits: between paragraphs if possible, else between
+// lines, sentences' ends, words, and at last anywhere between two characters. A block of code that is cut is
+// closed in one part and opened again in the next. There is always at least one part, and no part is empty
+// unless the text is.
 func Split(text string, l Limits) []string {
 	text = strings.Trim(text, "\n")
 	var parts []string
@@ -87,8 +88,8 @@ func runeLen(s string) int {
 	return n
 }
 
-// openFence returns the line that opens the block of code in which the text ends, "" when it ends in none. A line that is longer than 40 bytes is
-// shortened to its mark.
+// openFence returns the line that opens the block of code in which the text ends, "" when it ends in none. A
+// line that is longer than 40 bytes is shortened to its mark.
 func openFence(text string) string {
 	open := ""
 	for line := range strings.Lines(text) {
@@ -111,7 +112,8 @@ func openFence(text string) string {
 // maxFence bounds the mark of a block of code: with it, a closing line fits into what is reserved.
 const maxFence = 12
 
-// fenceMark returns the mark at the beginning of a line that opens or closes a block of code: three or more backquotes or tildes.
+// fenceMark returns the mark at the beginning of a line that opens or closes a block of code: three or more
+// backquotes or tildes.
 func fenceMark(line string) string {
 	s := strings.TrimLeft(line, " ")
 	if len(line)-len(s) > 3 {

@@ -9,7 +9,8 @@ import (
 	"github.com/openspace-dev/openspace/pkg/gateway"
 )
 
-// CG-04: parts are within the limit and in order, cut at sensible places; blocks of code are closed and opened again.
+// CG-04: parts are within the limit and in order, cut at sensible places; blocks of code are closed and
+// opened again.
 func TestSplit(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string

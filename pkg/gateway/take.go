@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// What a message may have; the rest is cut, and the task is told. With every byte escaped it still fits into a line of the ledger.
+// What a message may have; the rest is cut, and the task is told. With every byte escaped it still fits into
+// a line of the ledger.
 const (
 	maxText  = 512 << 10
 	maxFiles = 100

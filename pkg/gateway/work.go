@@ -21,7 +21,8 @@ type turn struct {
 // errStopped ends a turn that somebody in the chat does not want any more.
 var errStopped = errors.New("stopped in the chat")
 
-// maxBegun is how often a task is started for one message: one that takes the process down must not do so for ever.
+// maxBegun is how often a task is started for one message: one that takes the process down must not do so for
+// ever.
 const maxBegun = 5
 
 // work answers what waits in a chat, in order, until nothing does.
@@ -250,7 +251,8 @@ func channelOf(a Account, key string, m Message, kept []Attachment) *wire.Channe
 // progressEvery is when a turn that takes long says so, the first time and then each time.
 const progressEvery = time.Minute
 
-// tellProgress says from time to time that a turn is still running, in one message where the platform can change it, else once.
+// tellProgress says from time to time that a turn is still running, in one message where the platform can
+// change it, else once.
 func (g *Gateway) tellProgress(ctx context.Context, t *turn, it *item) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})

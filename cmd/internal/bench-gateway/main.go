@@ -1,10 +1,12 @@
-// Command bench-gateway measures openspace-gateway on this machine, with a fake Feishu and tasks that answer at once.
+// Command bench-gateway measures openspace-gateway on this machine, with a fake Feishu and tasks that answer
+// at once.
 //
 //	bench-gateway --bin DIR [--chats 200] [--each 5] [--rate 200] [--seconds 20] [--json]
 //
-// It first writes so many messages in so many chats at once, kills the gateway in the middle and starts it again, and looks whether each message was answered
-// once and in order. Then it makes requests to the webhook at a steady rate, most of them forged, and measures how long each takes. Called as
-// openspace-execute it is the task: DIR holds a copy of it under that name.
+// It first writes so many messages in so many chats at once, kills the gateway in the middle and starts it
+// again, and looks whether each message was answered once and in order. Then it makes requests to the webhook
+// at a steady rate, most of them forged, and measures how long each takes. Called as openspace-execute it is
+// the task: DIR holds a copy of it under that name.
 package main
 
 import (

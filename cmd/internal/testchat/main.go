@@ -2,16 +2,17 @@
 //
 //	testchat --platform feishu|feishu-long|telegram --script FILE --addr-file FILE [--gateway-addr FILE] [--encrypt-key KEY]
 //
-// It serves a fake of the platform on loopback and writes its address into the address file. Then it takes the steps of the script one after
-// the other:
+// It serves a fake of the platform on loopback and writes its address into the address file. Then it takes
+// the steps of the script one after the other:
 //
 //	{"say": {"chat": "c1", "me": "ann", "text": "…", "file": "NAME", "content": "…", "group": true, "mention": true}}
 //	{"again": true}                       deliver what was said last once more
 //	{"expect": "REGEXP"}                  the next message of the bot
 //	{"expect_file": "NAME", "content": "REGEXP"}
 //
-// For the webhook of feishu it needs the address of the gateway, from the file that --gateway-addr names. What the bot sends goes to stdout. The exit status
-// is 1 when something else came than was expected, nothing came, or something came at the end that was not.
+// For the webhook of feishu it needs the address of the gateway, from the file that --gateway-addr names.
+// What the bot sends goes to stdout. The exit status is 1 when something else came than was expected, nothing
+// came, or something came at the end that was not.
 package main
 
 import (

@@ -11,7 +11,8 @@ import (
 
 var errCipher = errors.New("cannot be decrypted")
 
-// decrypt opens an encrypted body: base64 of the iv and AES-256-CBC under the SHA-256 of the key, padded as PKCS#7.
+// decrypt opens an encrypted body: base64 of the iv and AES-256-CBC under the SHA-256 of the key, padded as
+// PKCS#7.
 func decrypt(key, text string) ([]byte, error) {
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(data) < 2*aes.BlockSize || len(data)%aes.BlockSize != 0 {

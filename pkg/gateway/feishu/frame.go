@@ -113,8 +113,8 @@ func parseHeader(b []byte) (h Header, err error) {
 	return h, err
 }
 
-// fieldsOf visits the fields of a protobuf message: n for numbers, data for all that has a length. What has another kind than is expected reads
-// as 0 or as empty.
+// fieldsOf visits the fields of a protobuf message: n for numbers, data for all that has a length. What has
+// another kind than is expected reads as 0 or as empty.
 func fieldsOf(b []byte, visit func(field, n uint64, data []byte) error) error {
 	for len(b) > 0 {
 		tag, size := binary.Uvarint(b)

@@ -173,7 +173,8 @@ func (l *link) setPing(conf clientConfig) {
 	l.ping <- every
 }
 
-// keepAlive sends pings. Each is answered; who is silent for longer is gone, even if nobody has closed the connection.
+// keepAlive sends pings. Each is answered; who is silent for longer is gone, even if nobody has closed the
+// connection.
 func (l *link) keepAlive(ctx context.Context, stop func(error)) {
 	every := <-l.ping
 	for {

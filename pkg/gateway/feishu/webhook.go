@@ -14,8 +14,8 @@ import (
 
 const (
 	maxBody = 1 << 20
-	// The platform delivers again for about seven hours, and nobody says whether such a request is signed anew. Within that time a replay is
-	// known by its message id.
+	// The platform delivers again for about seven hours, and nobody says whether such a request is signed
+	// anew. Within that time a replay is known by its message id.
 	maxSignatureAge = 8 * time.Hour
 	maxClockAhead   = 5 * time.Minute
 	takeTime        = 2500 * time.Millisecond // the platform waits three seconds

@@ -1,5 +1,5 @@
-// Package gatewaytest says what every chat channel must do: a suite of tests over a fake of its platform on loopback. The test of a channel
-// is a call of Run.
+// Package gatewaytest says what every chat channel must do: a suite of tests over a fake of its platform on
+// loopback. The test of a channel is a call of Run.
 package gatewaytest
 
 import (
@@ -74,7 +74,8 @@ type Platform interface {
 	Forget(id string)
 	// Break cuts every connection to the channel, once.
 	Break()
-	// Signs counts the messages that carry a sign of our work at this moment, or how often we said that we type.
+	// Signs counts the messages that carry a sign of our work at this moment, or how often we said that we
+	// type.
 	Signs() int
 }
 

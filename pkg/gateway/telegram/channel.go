@@ -58,7 +58,8 @@ func loopback(host string) bool {
 // Account is the bot.
 func (c *Channel) Account() gateway.Account { return gateway.Account{Platform: "telegram", ID: c.id} }
 
-// Limits are those of the Bot API. A text has 4,096 UTF-16 units after its marks are read; some are left for what is written in their place.
+// Limits are those of the Bot API. A text has 4,096 UTF-16 units after its marks are read; some are left for
+// what is written in their place.
 func (c *Channel) Limits() gateway.Limits {
 	return gateway.Limits{Text: 3900, Measure: units, File: 50 << 20, Pause: time.Second, Working: 4 * time.Second}
 }
@@ -139,8 +140,8 @@ func pause(ctx context.Context, err error) bool {
 	}
 }
 
-// poll fetches what is there from offset on, hands it on, and returns the offset that acknowledges it. The first poll does not wait, so that it
-// soon says whether the channel is up.
+// poll fetches what is there from offset on, hands it on, and returns the offset that acknowledges it. The
+// first poll does not wait, so that it soon says whether the channel is up.
 func (c *Channel) poll(ctx context.Context, offset int64, h gateway.Host) (int64, error) {
 	wait := pollTime
 	if offset == 0 {

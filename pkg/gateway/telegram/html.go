@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// HTML turns Markdown into the HTML that Telegram shows: bold, italic, struck through, code, links, quotes; headings become bold, list marks dots, tables
-// code. The tags are always balanced, whatever the text is, and nobody is mentioned.
+// HTML turns Markdown into the HTML that Telegram shows: bold, italic, struck through, code, links, quotes;
+// headings become bold, list marks dots, tables code. The tags are always balanced, whatever the text is, and
+// nobody is mentioned.
 func HTML(text string) string {
 	var b strings.Builder
 	lines := strings.Split(text, "\n")
@@ -131,7 +132,8 @@ func spanAt(s string, i, depth int) (string, int) {
 	return "", 0
 }
 
-// emphasis: no white space within the marks, and no part of a word before or behind, so that 2*3*4 and snake_case_names stay.
+// emphasis: no white space within the marks, and no part of a word before or behind, so that 2*3*4 and
+// snake_case_names stay.
 func emphasis(s string, i int, mark, tag string, depth int) (string, int) {
 	rest := s[i+len(mark):]
 	if i > 0 && (wordByte(s[i-1]) || s[i-1] == mark[0]) || rest == "" || rest[0] == ' ' || rest[0] == mark[0] {

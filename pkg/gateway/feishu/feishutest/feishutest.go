@@ -1,4 +1,5 @@
-// Package feishutest is a fake of Feishu's servers on loopback: tokens, messages, files, reactions, the webhook and the long connection.
+// Package feishutest is a fake of Feishu's servers on loopback: tokens, messages, files, reactions, the
+// webhook and the long connection.
 package feishutest
 
 import (

@@ -214,7 +214,8 @@ var (
 	mention = regexp.MustCompile(`(?:^|[^A-Za-z0-9_])@[A-Za-z0-9_]+`)
 )
 
-// parse returns what is left of a text in HTML without tags, and whom it mentions; false: it is not well formed.
+// parse returns what is left of a text in HTML without tags, and whom it mentions; false: it is not well
+// formed.
 func parse(text string) (plain string, mentions []string, ok bool) {
 	var open []string
 	for _, m := range tag.FindAllStringSubmatch(text, -1) {
