@@ -29,12 +29,13 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	                     (llmtest: a scripted model over HTTP)
 	         policy      what a model may do: commands, files, addresses
 	         sandbox     commands that can change only what they were given
+	         scratch     folders for temporary files, found again after a kill
 	level 2  review      prepared changes of skills: pins, proposals, putting in place  ← store, skill, wire, atomicfile
 	         search      candidates to one ranked list  ← lexical, skill, store, roots, index, embed, safety, wire
 	         registry    the server of a skill community ← api, journal, skill, index, lexical, safety, atomicfile, jsonl
 	         pipe        other commands of the suite as children: lines in, records out  ← jsonl, wire
 	         transfer    skill folder, archive, registry ← skill, store, safety, cloud, api, wire, atomicfile
-	         tools       what an agent can do: shell, files, web, skills  ← policy, sandbox, wire, atomicfile, ignore
+	         tools       what an agent can do: shell, files, web, skills  ← policy, sandbox, scratch, wire, atomicfile, ignore
 	         agent       the loop in which a model works with tools      ← llm, tools, recording, wire
 	         hosts       host agents set up for the suite ← settings, atomicfile
 	         evolve      what runs teach: analysis, changes of skills, what starts them  ← llm, review, patch, similar, store, skill, safety, wire, atomicfile, recording, sandbox

@@ -31,7 +31,8 @@ It works in --workspace-dir, else in $OPENSPACE_WORKSPACE, else in a new folder 
 there and below --allow-write, read there, in skill folders and below --allow-read, and not in the rest of your home. Its commands run confined by the kernel where that
 is possible; with --sandbox strict they do not run where it is not. They get a small environment without keys; --pass-env adds variables by name, and
 --command-rules has rules of your own for commands (docs/policy.md).
-fetch_url does not reach this machine and private networks unless --allow-private-addresses says so. Records on stdin cannot change any of this.
+fetch_url does not reach this machine and private networks unless --allow-private-addresses says so. Records on stdin can name another workspace, and change nothing else of this. A
+workspace with your home and more in it is refused.
 
 Each task is recorded below $OPENSPACE_HOME/recordings, secrets masked, unless --no-recording or OPENSPACE_ENABLE_RECORDING=false says otherwise.
 
@@ -47,7 +48,7 @@ with --record or with --replay teach nothing. --learn-from learns from a recordi
 
 # Limits
 
---max-iterations, --max-tokens, --max-cost and --timeout are for each task with all that belongs to it. Near a limit the model is asked for its answer; such a task is
+--max-iterations, --max-tokens, --max-cost and --timeout are for each task with all that belongs to it, learning too (not with --learn detach). Near a limit the model is asked for its answer; such a task is
 incomplete and has a warning.
 
 # Exit status
@@ -56,9 +57,11 @@ incomplete and has a warning.
 	1    all are incomplete: out of budget, or the agent says that it cannot be done
 	2    usage: a flag, argument or setting is wrong, or no model is set up
 	3    some tasks did not succeed
-	4    the model refuses the key
+	4    the model refuses the key, or says: later
 	5    all failed
+	10   the file of --replay, or the store, is damaged
 	130  ended by an interrupt
+	141  the reader of the output went away
 	143  ended by a termination signal
 
 When tasks did not succeed in different ways, the first one's status counts. A canceled task has a result with the status canceled, and what it started is ended.

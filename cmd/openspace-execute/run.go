@@ -165,7 +165,7 @@ func (o *options) filled(env *cli.Env, t wire.Task) wire.Task {
 		t.MaxCost = o.cost
 	}
 	if t.TimeoutMS == 0 {
-		t.TimeoutMS = o.timeout.Milliseconds()
+		t.TimeoutMS = (o.timeout + time.Millisecond - 1).Milliseconds() // a short limit is not none
 	}
 	return t
 }

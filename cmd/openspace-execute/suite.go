@@ -16,6 +16,7 @@ import (
 	"github.com/openspace-dev/openspace/pkg/policy"
 	"github.com/openspace-dev/openspace/pkg/safety"
 	"github.com/openspace-dev/openspace/pkg/sandbox"
+	"github.com/openspace-dev/openspace/pkg/scratch"
 	"github.com/openspace-dev/openspace/pkg/settings"
 	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/task"
@@ -26,8 +27,14 @@ import (
 func (o *options) suite(ctx context.Context, env *cli.Env) (_ *task.Suite, done func(), err error) {
 	s := &task.Suite{
 		UserHome: env.Settings.Getenv("HOME"), Home: env.Settings.Home(), Version: cli.Version(), MaxSkills: o.skills, Environ: env.Environ, PassEnv: *o.passEnv,
-		WriteDirs: absolute(env, *o.allowWrite), ReadDirs: absolute(env, *o.allowRead), Sandbox: sandbox.Level(*o.sandbox), AllowPrivate: o.allowPrivate,
+		Sandbox: sandbox.Level(*o.sandbox), AllowPrivate: o.allowPrivate,
 		Record: !o.noRecording && recordingOn(env), Repeatable: o.record != "" || o.replay != "", Replaying: o.replay != "",
+	}
+	if s.WriteDirs, err = folders(env, "allow-write", *o.allowWrite); err != nil {
+		return nil, nil, err
+	}
+	if s.ReadDirs, err = folders(env, "allow-read", *o.allowRead); err != nil {
+		return nil, nil, err
 	}
 	if s.Policy, err = safety.ParsePolicy(o.policy); err != nil {
 		return nil, nil, wire.Errorf(wire.Usage, "policy %q: %w", o.policy, err)
@@ -59,6 +66,7 @@ func (o *options) suite(ctx context.Context, env *cli.Env) (_ *task.Suite, done 
 	return s, func() {
 		s.Finder.Close()
 		s.Store.Close()
+		scratch.Left(true) // by others that were killed
 		if err := models.close(); err != nil {
 			env.Warn("%v", err)
 		}
@@ -130,11 +138,15 @@ func relay(env *cli.Env, line string) {
 	}
 }
 
-func absolute(env *cli.Env, dirs []string) (out []string) {
+// folders returns the folders of a flag, which must be there: a mistyped one would be found out in the middle of a task.
+func folders(env *cli.Env, name string, dirs []string) (out []string, err error) {
 	for _, dir := range dirs {
+		if info, err := os.Stat(env.Abs(dir)); err != nil || !info.IsDir() {
+			return nil, wire.Errorf(wire.Usage, "--%s %q: there is no such folder", name, dir)
+		}
 		out = append(out, env.Abs(dir))
 	}
-	return out
+	return out, nil
 }
 
 // recordingOn reads the switch that has always been there.

@@ -137,6 +137,11 @@ func (o *output) plain() {
 		if res.Response != "" && (res.Status == "success" || res.Status == "incomplete") {
 			o.note(o.env.Out.Emit(wire.Answer{ID: res.ID, Status: res.Status, Response: res.Response}))
 		}
+		if o.view == nil {
+			for _, w := range res.Warnings {
+				o.env.Out.WarnOnce(w)
+			}
+		}
 		o.complain(res)
 	}
 }
@@ -182,7 +187,7 @@ func exitOf(res wire.Result) int {
 		return wire.StatusOK
 	case res.Status == "incomplete":
 		return wire.StatusNone
-	case res.Error != nil && errors.As(error(res.Error), &e):
+	case res.Error != nil && errors.As(error(res.Error), &e) && e.Code.Exit() != wire.StatusNone: // a model that is not there is no answer "none"
 		return e.Code.Exit()
 	}
 	return wire.StatusFailed

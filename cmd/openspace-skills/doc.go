@@ -42,7 +42,8 @@ Problems with skills are part of their records, and are told on stderr too.
 # Files
 
 Only register, rollback, approve and validate --fix write into skill folders: register the id file .skill_id, rollback and approve the files of the
-version, validate --fix the SKILL.md. These but validate, and pin, unpin and reject, write the store, $OPENSPACE_HOME/store; gc --force removes from it;
+version, validate --fix the SKILL.md. These but validate, and pin, unpin and reject, write the store, $OPENSPACE_HOME/store; gc --force removes from it, and
+what killed tasks left in the folder for temporary files;
 approve and reject remove from $OPENSPACE_HOME/proposals; index rebuild writes $OPENSPACE_HOME/index; recordings prune
 removes from $OPENSPACE_HOME/recordings. The other commands write nothing at all.
 

@@ -11,6 +11,7 @@ import (
 	"github.com/openspace-dev/openspace/pkg/cli"
 	"github.com/openspace-dev/openspace/pkg/index"
 	"github.com/openspace-dev/openspace/pkg/jsonl"
+	"github.com/openspace-dev/openspace/pkg/scratch"
 	"github.com/openspace-dev/openspace/pkg/search"
 	"github.com/openspace-dev/openspace/pkg/skill"
 	"github.com/openspace-dev/openspace/pkg/store"
@@ -59,7 +60,10 @@ func (a *app) gc() *cli.Command {
 			if err := env.Out.Emit(rec); err != nil {
 				return err
 			}
-			return collectIndexes(env, st.Home(), force)
+			if err := collectIndexes(env, st.Home(), force); err != nil {
+				return err
+			}
+			return collectScratch(env, force)
 		}),
 	}
 }
@@ -82,6 +86,22 @@ func collectIndexes(env *cli.Env, home string, force bool) error {
 		if err := os.RemoveAll(dir); err != nil {
 			return err
 		}
+	}
+	return env.Out.Emit(rec)
+}
+
+// collectScratch removes, or counts, the temporary files that tasks left which were killed.
+func collectScratch(env *cli.Env, force bool) error {
+	left := scratch.Left(force)
+	if len(left) == 0 {
+		return nil
+	}
+	rec := wire.Result{
+		Status: "success", Action: "gc", Path: os.TempDir(), DryRun: !force, Count: len(left),
+		Message: fmt.Sprintf("removed folders of temporary files that killed tasks left: %d", len(left)),
+	}
+	if !force {
+		rec.Status, rec.Message = "preview", "would have "+rec.Message+"; with --force it is done"
 	}
 	return env.Out.Emit(rec)
 }

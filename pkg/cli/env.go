@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ type Input struct {
 	Line  int    // of stdin, from 1; 0 for an argument
 	Value string // of an argument or a plain line; "" for a record
 	Type  string // of a record; may be "" for a record without a type
-	Data  []byte // the record; nil for an argument or a plain line
+	Data  []byte // the record, the input's own; nil for an argument or a plain line
 }
 
 // Decode decodes a record into a fresh value that is stored in what v points to. Its error is for Fail.
@@ -224,7 +225,7 @@ func (e *Env) record(in Input, typ, id string, data []byte, accept []string) (In
 	if id != "" {
 		in.ID = id
 	}
-	in.Type, in.Data = typ, data
+	in.Type, in.Data = typ, bytes.Clone(data) // the reader uses its buffer again while others still work on the input
 	return in, true
 }
 

@@ -91,7 +91,7 @@ func outcome(r Result, err error) string {
 		return r.Outcome
 	case errors.Is(err, ErrSimilar), errors.Is(err, review.ErrStale):
 		return "superseded"
-	case errors.Is(err, ErrDeclined), errors.Is(err, review.ErrPinned):
+	case errors.Is(err, ErrDeclined), errors.Is(err, ErrUnwanted), errors.Is(err, review.ErrPinned):
 		return "rejected"
 	}
 	return "failed"
@@ -200,6 +200,9 @@ func (w *work) finish(ctx context.Context, c review.Change) error {
 		c.Record.Lineage.SourceTaskID = w.req.Run.TaskID
 	}
 	w.res.Diff, w.res.Name = diff, w.name(c)
+	if err := w.wanted(c); err != nil {
+		return err
+	}
 	switch {
 	case w.req.DryRun:
 		w.res.Outcome, w.res.Dir = "preview", w.place(c)
@@ -218,6 +221,18 @@ func (w *work) finish(ctx context.Context, c review.Change) error {
 	}
 	w.res.Outcome, w.res.Record, w.res.Dir, w.res.Name = "done", rec, rec.Dir(), rec.Name
 	return nil
+}
+
+// wanted refuses a new skill of a name that somebody rejected, unless a person asks for it.
+func (w *work) wanted(c review.Change) error {
+	if c.Kind == review.Fix || w.req.Trigger == Manual || w.req.Force {
+		return nil
+	}
+	no, err := review.Unwanted(w.e.o.Store, c.Dir, c.Record.Name)
+	if err == nil && no {
+		err = wire.Errorf(wire.Exists, "%w: a proposal for %q in %q was rejected", ErrUnwanted, c.Record.Name, c.Dir)
+	}
+	return err
 }
 
 func (w *work) name(c review.Change) string {

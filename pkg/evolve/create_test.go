@@ -175,6 +175,34 @@ func TestEV07NearCopies(t *testing.T) {
 	}
 }
 
+// A new skill that somebody rejected is not proposed again, by no process, unless somebody insists.
+func TestRejectedSkillIsUnwanted(t *testing.T) {
+	st := openStore(t)
+	root := fastDir(t)
+	one := whole(skillText("report-maker", steps))
+	e := func(m evolve.Mode) *evolve.Engine {
+		return engine(t, evolve.Options{Store: st, Model: answers(one), Mode: m})
+	}
+	res, err := e(evolve.Propose).Evolve(t.Context(), captureOf(root, aRun()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := review.Reject(t.Context(), st, res.Proposal, "no"); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []evolve.Mode{evolve.Propose, evolve.Auto} {
+		if _, err := e(m).Evolve(t.Context(), captureOf(root, aRun())); !errors.Is(err, evolve.ErrUnwanted) {
+			t.Errorf("%s: got %v, want ErrUnwanted", m, err)
+		}
+	}
+	forced := captureOf(root, aRun())
+	forced.Force = true
+	if res, err := e(evolve.Auto).Evolve(t.Context(), forced); err != nil || res.Outcome != "done" {
+		t.Errorf("forced: got %+v, %v", res, err)
+	}
+	checkStore(t, st)
+}
+
 // Another skill of the same name is no copy: it gets a number, and the old one stays (B3, B19).
 func TestCaptureBesideTheSameName(t *testing.T) {
 	st := openStore(t)

@@ -67,6 +67,8 @@ var (
 	ErrRefused = errors.New("no edit passed the checks")
 	// ErrSimilar: there is a skill like the one to be captured.
 	ErrSimilar = errors.New("there is a skill like it")
+	// ErrUnwanted: somebody rejected a proposal for a skill of this name.
+	ErrUnwanted = errors.New("it is not wanted")
 	// ErrNoModel: there is no model to ask.
 	ErrNoModel = errors.New("no model is set")
 	// ErrHeld: something that is remembered holds the change back.

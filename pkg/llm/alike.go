@@ -18,6 +18,10 @@ var alike = []struct {
 	tool   bool // in results of tools
 	system bool // in system messages
 }{
+	{lazy(`\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +(\d{1,2} )?(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d{1,4} +\d{2}:\d{2}:\d{2}( [AP]M)?( [A-Z]{2,5}| [+-]\d{4})?( \d{4})?\b`), "<time>", true, true},
+	{lazy(`(?m)^total \d+\n([-bcdlps][-rwxsStT]{9})`), "total <size>\n$1", true, false},
+	{lazy(`(?m)^(d[-rwxsStT]{9}[.+@]?) +\d+ +\S+ +\S+ +\d+ `), "$1 <owner> ", true, false},
+	{lazy(`(?m)^([-bclps][-rwxsStT]{9}[.+@]?) +\d+ +\S+ +\S+ +`), "$1 <owner> ", true, false},
 	{lazy(`\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?( ?(Z|UTC|[+-]\d{2}:?\d{2}))?`), "<time>", true, true},
 	{lazy(`\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d{1,2} +(\d{2}:\d{2}(:\d{2})?|\d{4})\b`), "<time>", true, true},
 	{lazy(`\b\d{2}:\d{2}:\d{2}([.,]\d+)?\b`), "<time>", true, true},

@@ -88,7 +88,7 @@ func Hint(err error) string {
 	case Late:
 		return `is the server up? a slow one needs more seconds: OPENSPACE_LLM_CONFIG='{"timeout":600}'`
 	case Diverged:
-		return "record the run again with --record"
+		return "are the files as they were when it was recorded? else record the run again with --record"
 	}
 	return ""
 }

@@ -177,7 +177,12 @@ func TestWithoutTimes(t *testing.T) {
 		text, want string
 	}{
 		{llm.ToolRole, "at 2026-12-01T14:21:05Z and 14:21:05.123", "at <time> and <time>"},
-		{llm.ToolRole, "-rw-r--r-- 1 a a 120 Dec  1 14:21 a.csv", "-rw-r--r-- 1 a a 120 <time> a.csv"},
+		{llm.ToolRole, "-rw-r--r-- 1 a a 120 Dec  1 14:21 a.csv", "-rw-r--r-- <owner> 120 <time> a.csv"},
+		{llm.ToolRole, "total 8\ndrwxr-xr-x  6 me users 4096 Dec  1 14:21 ..\nlrwxrwxrwx 1 0 0 7 2026-12-01 14:21 x -> y", "total <size>\ndrwxr-xr-x <owner> <time> ..\nlrwxrwxrwx <owner> 7 <time> x -> y"},
+		{llm.ToolRole, "total 8\n", "total 8\n"},
+		{llm.ToolRole, "Tue Dec  1 14:21:05 UTC 2026", "<time>"},
+		{llm.ToolRole, "Tue Dec  1 02:21:05 PM CET 2026\nTue Dec 1 14:21:05 2026", "<time>\n<time>"},
+		{llm.ToolRole, "Date: Tue, 01 Dec 2026 14:21:05 GMT\n", "Date: <time>\n"},
 		{llm.ToolRole, `took 12ms, 1.5 s, {"elapsed_ms": 12}`, "took <duration>, <duration>, {<duration>}"},
 		{llm.ToolRole, "[1] 4711 pid 99 PID: 7", "<pid> <pid> <pid>"},
 		{llm.ToolRole, "/tmp/go-build8213764/x /tmp/tmp.a8Xk2Lq9Zv", "<tmp>/x <tmp>"},

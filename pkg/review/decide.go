@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/atomicfile"
+	"github.com/openspace-dev/openspace/pkg/skill"
 	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
@@ -88,14 +89,30 @@ func hinted(err error) error {
 	return err
 }
 
-// Reject ends a proposal. The version that it was for is not changed by itself again.
+// Reject ends a proposal. The version that it was for is not changed by itself again, and a new skill of its name is Unwanted.
 func Reject(ctx context.Context, st *store.Store, id, reason string) error {
 	p, unlock, err := decide(ctx, st, id)
 	if err != nil {
 		return err
 	}
 	defer unlock()
+	if p.Kind != Fix {
+		if err := st.RecordMark(ctx, unwantedMark(p.SkillDir, p.Name, Rejected)); err != nil {
+			return err
+		}
+	}
 	return p.end(ctx, st, store.Attempt{Outcome: Rejected, Error: reason})
+}
+
+// unwantedMark remembers that somebody rejected a new skill of that name in a folder.
+func unwantedMark(root, name, state string) store.Mark {
+	return store.Mark{Kind: "unwanted", Key: filepath.Join(root, skill.NameKey(name)), State: state}
+}
+
+// Unwanted tells whether a proposal for a new skill of that name in that folder was rejected.
+func Unwanted(st *store.Store, root, name string) (bool, error) {
+	state, _, err := st.MarkState(unwantedMark(root, name, ""))
+	return state == Rejected, err
 }
 
 // end notes the decision and removes the proposal.

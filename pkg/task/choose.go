@@ -144,15 +144,23 @@ type choice struct {
 	ids  []string
 }
 
+// How much of a reply is looked at. A model that gets stuck may repeat one bracket without end, and each could begin the answer.
+const (
+	maxChoice = 64 << 10 // bytes
+	maxTries  = 200
+)
+
 // readChoice finds the answer in what a model said: the first JSON object with a list of skills, else the first list of texts. Models put them
 // in fences and between sentences.
 func readChoice(text string) (c choice, ok bool) {
+	text = text[max(0, len(text)-maxChoice):] // what a model decides on comes last
 	var list []string
-	found := false
-	for i := 0; i < len(text); i++ {
+	found, tries := false, 0
+	for i := 0; i < len(text) && tries < maxTries; i++ {
 		if text[i] != '{' && text[i] != '[' {
 			continue
 		}
+		tries++
 		d := json.NewDecoder(strings.NewReader(text[i:]))
 		var raw json.RawMessage
 		if d.Decode(&raw) != nil {

@@ -50,6 +50,19 @@ func TestReadChoice(t *testing.T) {
 	}
 }
 
+// A model that is stuck in one bracket, or tells much before it answers, does not keep the task waiting.
+func TestReadChoiceOfLongReply(t *testing.T) {
+	for _, stuck := range []string{"[", `{"a":`, "[1,", `["`} {
+		if _, ids, ok := task.ReadChoice(strings.Repeat(stuck, 1<<20)); ok || len(ids) > 0 {
+			t.Errorf("%q again and again: got %q, %v", stuck, ids, ok)
+		}
+	}
+	_, ids, ok := task.ReadChoice(strings.Repeat("I think. ", 1<<17) + `{"skills": ["a"]}`)
+	if !ok || !slices.Equal(ids, []string{"a"}) {
+		t.Errorf("after much text: got %q, %v", ids, ok)
+	}
+}
+
 // FuzzReadChoice holds that no answer is a fault, and that an id is never made of nothing.
 func FuzzReadChoice(f *testing.F) {
 	for _, s := range []string{`{"skills":["a"]}`, "```json\n[\"a\"]\n```", `{"a":{"skills":"b"}}`, "[[[[", `{"skills":[{"id":""}]}`} {

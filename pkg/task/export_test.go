@@ -14,6 +14,8 @@ var (
 	Fetch     = fetch
 	Load      = load
 	Mendable  = mendable
+
+	LessConfined = lessConfined
 )
 
 // ReadChoice finds the answer of the model that chooses.

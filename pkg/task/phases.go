@@ -9,6 +9,7 @@ import (
 	"github.com/openspace-dev/openspace/pkg/agent"
 	"github.com/openspace-dev/openspace/pkg/llm"
 	"github.com/openspace-dev/openspace/pkg/policy"
+	"github.com/openspace-dev/openspace/pkg/sandbox"
 	"github.com/openspace-dev/openspace/pkg/tools"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
@@ -207,7 +208,7 @@ func (r *run) ended(o *agent.Outcome, phase wire.Phase, took time.Duration) {
 func (r *run) tools() (*tools.Set, error) {
 	r.env = &tools.Env{
 		Workspace: r.ws.dir, WriteDirs: r.s.WriteDirs, ReadDirs: r.readable(), Environ: r.s.Environ, PassEnv: r.s.PassEnv,
-		Sandbox: r.s.Sandbox, Mask: r.s.Mask, AllowPrivate: r.s.AllowPrivate,
+		Sandbox: r.s.Sandbox, Confined: r.confined, Mask: r.s.Mask, AllowPrivate: r.s.AllowPrivate,
 	}
 	if r.rec != nil {
 		dir, err := r.rec.FilesDir()
@@ -224,6 +225,21 @@ func (r *run) tools() (*tools.Set, error) {
 		more = append(more, tools.RetrieveSkill(r.retrieve))
 	}
 	return r.env.NewSet(more...)
+}
+
+// confined writes down how much of the sandbox commands have, and warns when it is less than was asked for.
+func (r *run) confined(got sandbox.Report) {
+	r.set("sandbox", got)
+	if text := lessConfined(r.s.Sandbox, got); text != "" {
+		r.warn(text)
+	}
+}
+
+func lessConfined(asked sandbox.Level, got sandbox.Report) string {
+	if asked == sandbox.Off || len(got.Missing) == 0 {
+		return ""
+	}
+	return "commands are less confined than on other machines: sandbox " + got.String() + "; --sandbox strict runs none then"
 }
 
 // readable are the folders that may be read beside the workspace.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -373,6 +374,15 @@ func TestEarlyErrors(t *testing.T) {
 				t.Errorf("got %+v, %+v", res, res.Error)
 			}
 		})
+	}
+}
+
+// A limit beyond all reckoning is none.
+func TestHugeLimits(t *testing.T) {
+	s := suite(t, &scripted{work: answers("Done.")}, false)
+	res, _ := run(t, s, wire.Task{Task: "x", TimeoutMS: math.MaxInt64, MaxTokens: math.MaxInt64, MaxIterations: math.MaxInt, MaxCost: math.MaxFloat64})
+	if res.Status != "success" {
+		t.Errorf("got %s, %q, %+v", res.Status, res.Warning, res.Error)
 	}
 }
 

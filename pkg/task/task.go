@@ -44,7 +44,7 @@ type Suite struct {
 	WriteDirs    []string      // beside the workspace
 	ReadDirs     []string      // such as skill roots
 	Rules        *policy.Rules // of the user, for commands; nil: none
-	UserHome     string        // closed to tasks; for Rules
+	UserHome     string        // closed to tasks
 	Sandbox      sandbox.Level
 	AllowPrivate bool
 	Mask         *tools.Mask // secrets of the process
@@ -234,7 +234,12 @@ func (r *run) work(ctx context.Context) {
 
 var errTime = errors.New("the time limit of the task")
 
-func (r *run) limit() time.Duration { return time.Duration(r.t.TimeoutMS) * time.Millisecond }
+// longestTask bounds a limit on time, so that reckoning with it cannot go wrong.
+const longestTask = 365 * 24 * time.Hour
+
+func (r *run) limit() time.Duration {
+	return time.Duration(min(r.t.TimeoutMS, longestTask.Milliseconds())) * time.Millisecond
+}
 
 // fail ends a task before or between its phases.
 func (r *run) fail(ctx context.Context, err error) {
@@ -269,9 +274,17 @@ func (r *run) prepare(ctx context.Context) error {
 		<-found
 		return err
 	}
+	everything, err := r.ws.tooWide(r.s.UserHome)
+	if err != nil {
+		<-found
+		return err
+	}
 	r.ws.remember()
 	r.record()
 	r.step("start", "", r.ws.dir)
+	if everything != "" {
+		r.warn(everything)
+	}
 	return r.choose(ctx, <-found)
 }
 

@@ -56,6 +56,21 @@ func openWorkspace(dir, fresh, id string) (*workspace, error) {
 	return w, nil
 }
 
+// tooWide tells of a workspace that leaves nothing closed: the user's home, and the error when it is more than that.
+func (w *workspace) tooWide(home string) (warning string, err error) {
+	if real, err := filepath.EvalSymlinks(home); err == nil {
+		home = real
+	}
+	inside, err := filepath.Rel(w.dir, home)
+	switch {
+	case w.dir == string(filepath.Separator), home != "" && err == nil && inside != "." && filepath.IsLocal(inside):
+		return "", wire.Errorf(wire.Usage, "workspace %q has your home and more in it, nothing would be closed to commands: name a folder for this task", w.dir)
+	case home != "" && inside == ".":
+		return fmt.Sprintf("the workspace is your home %s: commands can read and change all of it, keys and settings too; a folder in it is safer", w.dir), nil
+	}
+	return "", nil
+}
+
 // newFolder makes a folder that did not exist: two tasks of one id do not share it.
 func newFolder(below, name string) (string, error) {
 	for n := 1; ; n++ {

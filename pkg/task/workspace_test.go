@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openspace-dev/openspace/pkg/sandbox"
 	"github.com/openspace-dev/openspace/pkg/task"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
@@ -123,5 +124,42 @@ func TestWorkspaceNames(t *testing.T) {
 	want := []string{"my data.v2.csv", "отчёт.txt", "a.txt", "evil name", "sub/"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A workspace around the home would leave nothing closed; the home itself is the user's to give, with a word about it.
+func TestWorkspaceAroundHome(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "people", "me")
+	write(t, filepath.Join(home, "work", "a.txt"), "a")
+	for dir, want := range map[string]string{
+		filepath.Join(home, "work"): "", home: "warned", filepath.Dir(home): "refused", "/": "refused", home + "2": "",
+	} {
+		m := &scripted{work: answers("Done.")}
+		s := suite(t, m, false)
+		s.UserHome = home
+		res, _ := run(t, s, wire.Task{Task: "do it", WorkspaceDir: dir})
+		got := ""
+		switch {
+		case res.Status == "error" && res.Error.Code == wire.Usage && len(m.seen) == 0:
+			got = "refused"
+		case len(res.Warnings) > 0:
+			got = "warned"
+		}
+		if got != want {
+			t.Errorf("%s: got %q (%s, %+v, %q), want %q", dir, got, res.Status, res.Error, res.Warnings, want)
+		}
+	}
+}
+
+// A sandbox that is not whole is told in the result, unless none was asked for.
+func TestLessConfined(t *testing.T) {
+	part := sandbox.Report{Level: sandbox.BestEffort, Missing: []string{"Landlock"}}
+	if got := task.LessConfined(sandbox.BestEffort, part); !strings.Contains(got, "best-effort, without Landlock") {
+		t.Errorf("got %q", got)
+	}
+	for asked, got := range map[sandbox.Level]sandbox.Report{sandbox.Off: part, sandbox.BestEffort: {Level: sandbox.Strict}} {
+		if text := task.LessConfined(asked, got); text != "" {
+			t.Errorf("%s: got %q", asked, text)
+		}
 	}
 }

@@ -23,6 +23,9 @@ type Env struct {
 	Policy  *policy.Policy // what may be done; nil: the default one for these folders
 	Sandbox sandbox.Level  // what commands run in
 
+	// Confined is told, when the first command runs, how much of the sandbox there is on this machine; it may be nil.
+	Confined func(sandbox.Report)
+
 	OutputDir    string // where the whole of long outputs is kept; empty: nowhere
 	Mask         *Mask  // takes secrets out of everything that a model reads; nil: the known shapes only
 	Limits       Limits

@@ -164,6 +164,9 @@ func (e *Env) launch(j *job, s *shellState, argv []string, raw bool) error {
 		errRead.Close()
 		return err
 	}
+	if e.Confined != nil {
+		s.told.Do(func() { e.Confined(p.Report) })
+	}
 	j.process = p
 	j.stdout, j.stderr = e.collector(j, "stdout", raw), e.collector(j, "stderr", raw)
 	for _, c := range []struct {

@@ -337,6 +337,20 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// How much of the sandbox there is is told once, and is the truth: strict runs when nothing is missing.
+func TestConfinementIsTold(t *testing.T) {
+	var told []sandbox.Report
+	e := shellEnv(t, func(e *tools.Env) {
+		e.Sandbox, e.Confined = sandbox.BestEffort, func(r sandbox.Report) { told = append(told, r) }
+	})
+	for range 2 {
+		call(t, e, "run_shell", map[string]any{"command": "echo ok"})
+	}
+	if len(told) != 1 || (told[0].Level == sandbox.Strict) != (len(told[0].Missing) == 0) {
+		t.Errorf("got %+v", told)
+	}
+}
+
 func TestStrictShell(t *testing.T) {
 	e := shellEnv(t, func(e *tools.Env) { e.Sandbox = sandbox.Strict })
 	r := call(t, e, "run_shell", map[string]any{"command": "echo ok"})

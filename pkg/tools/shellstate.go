@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/openspace-dev/openspace/pkg/policy"
 	"github.com/openspace-dev/openspace/pkg/sandbox"
+	"github.com/openspace-dev/openspace/pkg/scratch"
 )
 
 // maxJobs is how many commands may go on in the background at once.
@@ -28,7 +28,9 @@ const (
 // shellState is what the shell tools of one task share.
 type shellState struct {
 	mu      sync.Mutex
-	dir     string // private: home and temporary files of commands
+	told    sync.Once // of Env.Confined
+	dir     string    // private: home and temporary files of commands
+	folder  *scratch.Folder
 	shell   string // bash, or sh where there is none
 	environ []string
 	read    []string        // folders that commands may read besides those that they may write
@@ -60,32 +62,24 @@ func (e *Env) prepare() (*shellState, error) {
 	if s.shell == "" {
 		return nil, fmt.Errorf("there is neither bash nor sh in PATH (%s)", path)
 	}
-	dir, err := os.MkdirTemp("", "openspace-")
+	folder, err := scratch.New("home")
 	if err != nil {
-		return nil, fmt.Errorf("make a folder for temporary files: %w", err)
-	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err
 	}
+	dir := folder.Dir
 	home, tmp := filepath.Join(dir, "home"), filepath.Join(dir, "tmp")
-	for _, d := range []string{home, tmp} {
-		if err := os.Mkdir(d, 0o700); err != nil {
-			os.RemoveAll(dir)
-			return nil, fmt.Errorf("make a folder for commands: %w", err)
-		}
-	}
 	if name := gitUser(e.home()); name != "" {
 		os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(name), 0o600) // without it a commit fails and says why
 	}
 	if e.OutputDir != "" {
 		if err := os.MkdirAll(e.OutputDir, 0o700); err != nil {
-			os.RemoveAll(dir)
+			folder.Close()
 			return nil, fmt.Errorf("make the folder for outputs: %w", err)
 		}
 	}
 	s.environ, s.read = childEnviron(e, home, tmp), e.commandReads()
 	s.life, s.end = context.WithCancel(context.Background())
-	s.dir = dir
+	s.dir, s.folder = dir, folder
 	return s, nil
 }
 
@@ -122,7 +116,8 @@ func (e *Env) Close() {
 	s := &e.shell
 	s.mu.Lock()
 	s.closed = true
-	jobs, dir := s.jobs, s.dir
+	jobs, folder := s.jobs, s.folder
+	s.folder = nil
 	if s.end != nil {
 		s.end()
 	}
@@ -131,23 +126,9 @@ func (e *Env) Close() {
 		j.process.Stop()
 		j.reading.Wait()
 	}
-	if dir != "" {
-		removeAll(dir)
+	if folder != nil {
+		folder.Close()
 	}
-}
-
-// removeAll removes a folder with what commands left in it, also folders without the right to write.
-func removeAll(dir string) {
-	if os.RemoveAll(dir) == nil {
-		return
-	}
-	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	os.RemoveAll(dir) // what stays is in the system's folder for temporary files
 }
 
 // variable returns the value of a variable, empty when it is not set.

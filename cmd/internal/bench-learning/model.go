@@ -115,8 +115,8 @@ func (t task) named(command string) string {
 
 // choose takes the skill of the kind if it is on offer.
 func choose(t task, offered string) string {
-	if strings.Contains(offered, "("+t.kind.name+")") {
-		return fmt.Sprintf(`{"brief_plan": "As the skill says.", "skills": [%q]}`, t.kind.name)
+	if id := regexp.MustCompile(`(?m)^- (` + t.kind.name + `__[^\s:]+)`).FindStringSubmatch(offered); id != nil {
+		return fmt.Sprintf(`{"brief_plan": "As the skill says.", "skills": [%q]}`, id[1])
 	}
 	return `{"brief_plan": "By trying.", "skills": []}`
 }

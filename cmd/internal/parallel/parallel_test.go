@@ -61,6 +61,36 @@ func TestEachKeepsTheOrder(t *testing.T) {
 	}
 }
 
+// A record is that of its line, also when others were read from the pipe before it is looked at.
+func TestEachKeepsRecordsApart(t *testing.T) {
+	const n = 4
+	in, out := io.Pipe()
+	go func() {
+		for i := range n { // each line by itself, as a pipe gives them: the reader's buffer begins anew
+			_, _ = io.WriteString(out, `{"query":"`+strings.Repeat(strconv.Itoa(i), 100+i)+"\"}\n")
+		}
+		_ = out.Close()
+	}()
+	last := make(chan struct{})
+	status, got := run(t, cli.Process{Stdin: in}, n, func(env *cli.Env, in cli.Input) parallel.Emit {
+		if in.ID == strconv.Itoa(n) {
+			close(last)
+		}
+		<-last
+		var rec wire.Query
+		if err := in.Decode(&rec); err != nil {
+			return func() error { return env.Out.Fail(err) }
+		}
+		in.Value = rec.Query
+		return result(env, in)
+	})
+	for i := range n {
+		if want := strings.Repeat(strconv.Itoa(i), 100+i); !strings.Contains(got, `"message":"`+want+`"`) || status != 0 {
+			t.Errorf("got status %d without record %d:\n%s", status, i, got)
+		}
+	}
+}
+
 // No more than n are under way, and an error of the output ends all.
 func TestEachIsBounded(t *testing.T) {
 	var now, most atomic.Int32

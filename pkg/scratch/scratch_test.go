@@ -1,0 +1,80 @@
+package scratch_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/openspace-dev/openspace/pkg/scratch"
+)
+
+// What a killed process left is found and removed, but nothing that is in use or is another's.
+func TestLeft(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("folders cannot be locked")
+	}
+	tmp, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", tmp)
+	for _, dir := range []string{"openspace-17/tmp/closed", "openspace-18", "openspace-20", "openspace-21/home", "openspace-mine/tmp", "elsewhere/tmp"} {
+		if err := os.MkdirAll(filepath.Join(tmp, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := time.Now().Add(-2 * time.Hour)
+	for _, err := range []error{
+		os.Symlink(filepath.Join(tmp, "elsewhere"), filepath.Join(tmp, "openspace-19")), os.Chmod(filepath.Join(tmp, "openspace-17/tmp/closed"), 0o500),
+		os.Chtimes(filepath.Join(tmp, "openspace-20"), old, old), os.Chtimes(filepath.Join(tmp, "openspace-21"), old, old),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := scratch.New("home")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	want := []string{filepath.Join(tmp, "openspace-17"), filepath.Join(tmp, "openspace-20")}
+	if got := scratch.Left(false); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := scratch.Left(true); !slices.Equal(got, want) {
+		t.Errorf("got %q removed, want %q", got, want)
+	}
+	if got := scratch.Left(false); len(got) > 0 {
+		t.Errorf("got %q after the removal, want nothing", got)
+	}
+	for _, path := range []string{filepath.Join(f.Dir, "home"), filepath.Join(f.Dir, "tmp"), filepath.Join(tmp, "elsewhere/tmp"), filepath.Join(tmp, "openspace-18")} {
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("got %v, want it to stay", err)
+		}
+	}
+	if f.Close(); exists(f.Dir) {
+		t.Errorf("%q is there after Close", f.Dir)
+	}
+}
+
+// A relative place for temporary files still gives an absolute folder: commands run elsewhere.
+func TestRelativePlace(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("TMPDIR", ".")
+	f, err := scratch.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if !filepath.IsAbs(f.Dir) || !exists(f.Dir) {
+		t.Errorf("got %q, want an absolute folder", f.Dir)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
