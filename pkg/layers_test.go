@@ -51,14 +51,15 @@ var below = map[string][]string{
 	"pkg/cli":        {"jsonl", "wire", "settings"},
 	"cmd":            {},
 
-	"pkg/gateway/gatewaytest":           {"gateway"},         // what channels must do
-	"pkg/gateway/feishu":                {"gateway", "wire"}, // a channel
+	"pkg/gateway/rest":                  {"gateway"},                         // what channels over HTTP share
+	"pkg/gateway/gatewaytest":           {"gateway"},                         // what channels must do
+	"pkg/gateway/feishu":                {"gateway", "gateway/rest", "wire"}, // a channel
 	"pkg/gateway/feishu/feishutest":     {"gateway/feishu", "gateway/gatewaytest"},
-	"pkg/gateway/slack":                 {"gateway", "wire"}, // a channel
+	"pkg/gateway/slack":                 {"gateway", "gateway/rest", "wire"}, // a channel
 	"pkg/gateway/slack/slacktest":       {"gateway/gatewaytest"},
-	"pkg/gateway/telegram":              {"gateway", "wire"}, // a channel
+	"pkg/gateway/telegram":              {"gateway", "gateway/rest", "wire"}, // a channel
 	"pkg/gateway/telegram/telegramtest": {"gateway/gatewaytest"},
-	"pkg/gateway/whatsapp":              {"gateway", "wire"}, // a channel
+	"pkg/gateway/whatsapp":              {"gateway", "gateway/rest", "wire"}, // a channel
 	"pkg/gateway/whatsapp/whatsapptest": {"gateway/whatsapp", "gateway/gatewaytest"},
 
 	"pkg/registry/registrytest": {"registry"}, // what storages must do

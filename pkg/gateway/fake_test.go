@@ -174,7 +174,6 @@ type fixture struct {
 	runner  *runner
 	options gateway.Options
 	stop    func()
-	log     strings.Builder
 }
 
 func newFixture(t *testing.T) *fixture {

@@ -2,14 +2,12 @@ package feishu
 
 import (
 	"context"
-	"net"
 	"net/http"
-	"net/url"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/gateway"
+	"github.com/openspace-dev/openspace/pkg/gateway/rest"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -36,11 +34,10 @@ type Channel struct {
 	config Config
 	api    *client
 	now    func() time.Time
+	gate   rest.Gate // of the webhook
 
 	mu   sync.Mutex
 	bot  string            // our open id
-	host *gateway.Host     // while Run runs
-	busy sync.WaitGroup    // requests to the webhook
 	sign map[string]string // the reaction that stands for our work, by message
 }
 
@@ -66,16 +63,11 @@ func baseOf(domain string) (string, error) {
 	case "lark":
 		return "https://open.larksuite.com", nil
 	}
-	u, err := url.Parse(domain)
-	if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())) {
+	u, err := rest.Base(domain)
+	if err != nil {
 		return "", wire.Errorf(wire.Usage, "feishu: domain: want feishu, lark or an https address, got %q", domain)
 	}
-	return strings.TrimRight(domain, "/"), nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return u.String(), nil
 }
 
 // Account is the app.
@@ -104,28 +96,11 @@ func (c *Channel) Run(ctx context.Context, h gateway.Host) error {
 	if c.config.ConnectionMode != "webhook" {
 		return c.stayConnected(ctx, h)
 	}
-	c.setHost(&h)
+	c.gate.Open(h)
 	h.State(true, "waiting for requests")
 	<-ctx.Done()
-	c.setHost(nil)
-	c.busy.Wait()
+	c.gate.Shut()
 	return nil
-}
-
-func (c *Channel) setHost(h *gateway.Host) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.host = h
-}
-
-// enter returns the host for a request to the webhook, and counts the request; nil: we do not run.
-func (c *Channel) enter() *gateway.Host {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.host != nil {
-		c.busy.Add(1)
-	}
-	return c.host
 }
 
 func (c *Channel) botID() string {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/gateway"
+	"github.com/openspace-dev/openspace/pkg/gateway/rest"
 )
 
 // client makes requests with the app's token.
@@ -29,17 +30,7 @@ type client struct {
 }
 
 func newClient(base, id, secret string) *client {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.ResponseHeaderTimeout, t.MaxIdleConnsPerHost = 30*time.Second, 16
-	return &client{base: base, id: id, secret: secret, http: &http.Client{Transport: t, CheckRedirect: sameHost}}
-}
-
-// sameHost refuses redirects to elsewhere: they would carry the token along.
-func sameHost(req *http.Request, via []*http.Request) error {
-	if req.URL.Host != via[0].URL.Host || len(via) > 3 {
-		return errors.New("redirected to another server")
-	}
-	return nil
+	return &client{base: base, id: id, secret: secret, http: rest.NewClient()}
 }
 
 // apiError is an error of the platform.
@@ -161,7 +152,7 @@ func (c *client) authorized(ctx context.Context, do func(token string) error) er
 func (c *client) do(req *http.Request, whole any, a *answer) error {
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return clean(err)
+		return fmt.Errorf("feishu: %w", rest.Clean(err))
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
@@ -201,15 +192,6 @@ func resetTime(h http.Header) time.Duration {
 		}
 	}
 	return time.Second
-}
-
-// clean leaves the address out of an error of the HTTP client.
-func clean(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return fmt.Errorf("feishu: %w", u.Err)
-	}
-	return err
 }
 
 // escape makes an id of the platform part of a path.

@@ -178,44 +178,55 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// forged posts bodies that are not from the platform.
+// forgery is a request that is not from the platform.
+type forgery struct {
+	name, method, body string
+	head               map[string]string
+	want               int // without an encrypt key
+}
+
+func forgeries(good []byte) []forgery {
+	sealed, _ := json.Marshal(map[string]string{"encrypt": feishutest.Encrypt("another key", good)})
+	return []forgery{
+		{"wrong token", "POST", strings.Replace(string(good), feishutest.Token, "tok", 1), nil, 401},
+		{"token in another language", "POST", strings.Replace(string(good), feishutest.Token, "токен", 1), nil, 401},
+		{"another app", "POST", strings.Replace(string(good), feishutest.AppID, "cli_x", 1), nil, 401},
+		{"list", "POST", `[{"header":{}}]`, nil, 400},
+		{"header is a list", "POST", `{"header":[1]}`, nil, 400},
+		{"text", "POST", `hello`, nil, 400},
+		{"empty", "POST", ``, nil, 400},
+		{"half", "POST", string(good[:40]), nil, 400},
+		{"too large", "POST", strings.Repeat("a", 1<<20+1), nil, 413},
+		{"other method", "GET", ``, nil, 405},
+		{"other key", "POST", string(sealed), nil, 401},
+		{"signed by nobody", "POST", string(sealed), map[string]string{"X-Lark-Signature": "00", "X-Lark-Request-Timestamp": "1700000000"}, 401},
+		{"not base64", "POST", `{"encrypt":"%%%"}`, nil, 401},
+		{"forwarded for somebody", "POST", `{"header":{"token":"x"}}`, map[string]string{"X-Forwarded-For": "1.2.3.4"}, 401},
+	}
+}
+
+// fixture is a webhook that runs, and a genuine event.
+func fixture(t *testing.T, key string) (*feishu.Channel, *feishutest.Server, *host, []byte) {
+	s := server(t)
+	c := config(s.URL)
+	c.EncryptKey, s.EncryptKey = key, key
+	ch, h := channel(t, c), &host{}
+	h.run(t, ch)
+	hook := httptest.NewServer(ch)
+	t.Cleanup(hook.Close)
+	s.Hook = hook.URL
+	return ch, s, h, s.Body(map[string]any{
+		"sender":  map[string]any{"sender_id": map[string]any{"open_id": "ou_u"}, "sender_type": "user"},
+		"message": map[string]any{"message_id": "om_1", "chat_id": "oc_1", "chat_type": "p2p", "message_type": "text", "content": `{"text":"x"}`},
+	})
+}
+
+// Nothing comes through that the platform has not sent.
 func TestForged(t *testing.T) {
 	for _, key := range []string{"", "ek-openspace"} {
-		s := server(t)
-		c := config(s.URL)
-		c.EncryptKey, s.EncryptKey = key, key
-		ch := channel(t, c)
-		h := &host{}
-		h.run(t, ch)
-		hook := httptest.NewServer(ch)
-		defer hook.Close()
-		s.Hook = hook.URL
-		good := s.Body(map[string]any{
-			"sender":  map[string]any{"sender_id": map[string]any{"open_id": "ou_u"}, "sender_type": "user"},
-			"message": map[string]any{"message_id": "om_1", "chat_id": "oc_1", "chat_type": "p2p", "message_type": "text", "content": `{"text":"x"}`},
-		})
-		sealed, _ := json.Marshal(map[string]string{"encrypt": feishutest.Encrypt("another key", good)})
-		for _, tt := range []struct {
-			name, method, body string
-			head               map[string]string
-			want               int
-		}{
-			{"wrong token", "POST", strings.Replace(string(good), feishutest.Token, "tok", 1), nil, 401},
-			{"token in another language", "POST", strings.Replace(string(good), feishutest.Token, "токен", 1), nil, 401},
-			{"another app", "POST", strings.Replace(string(good), feishutest.AppID, "cli_x", 1), nil, 401},
-			{"list", "POST", `[{"header":{}}]`, nil, 400},
-			{"header is a list", "POST", `{"header":[1]}`, nil, 400},
-			{"text", "POST", `hello`, nil, 400},
-			{"empty", "POST", ``, nil, 400},
-			{"half", "POST", string(good[:40]), nil, 400},
-			{"too large", "POST", strings.Repeat("a", 1<<20+1), nil, 413},
-			{"other method", "GET", ``, nil, 405},
-			{"other key", "POST", string(sealed), nil, 401},
-			{"signed by nobody", "POST", string(sealed), map[string]string{"X-Lark-Signature": "00", "X-Lark-Request-Timestamp": "1700000000"}, 401},
-			{"not base64", "POST", `{"encrypt":"%%%"}`, nil, 401},
-			{"forwarded for somebody", "POST", `{"header":{"token":"x"}}`, map[string]string{"X-Forwarded-For": "1.2.3.4"}, 401},
-		} {
-			req, _ := http.NewRequest(tt.method, hook.URL, strings.NewReader(tt.body))
+		_, s, h, good := fixture(t, key)
+		for _, tt := range forgeries(good) {
+			req, _ := http.NewRequest(tt.method, s.Hook, strings.NewReader(tt.body))
 			for k, v := range tt.head {
 				req.Header.Set(k, v)
 			}
@@ -228,27 +239,37 @@ func TestForged(t *testing.T) {
 				t.Errorf("key %q, %s: got %d, want %d", key, tt.name, resp.StatusCode, tt.want)
 			}
 		}
-		if key != "" { // unencrypted and late ones, though the token is right
-			resp, _ := http.Post(hook.URL, "application/json", strings.NewReader(string(good)))
-			body, _ := json.Marshal(map[string]string{"encrypt": feishutest.Encrypt(key, good)})
-			late := httptest.NewRequest("POST", "/", strings.NewReader(string(body)))
-			stamp := strconv.FormatInt(time.Now().Add(-9*time.Hour).Unix(), 10)
-			late.Header.Set("X-Lark-Request-Timestamp", stamp)
-			late.Header.Set("X-Lark-Signature", feishu.Sign(stamp, "", key, body))
-			w := httptest.NewRecorder()
-			ch.ServeHTTP(w, late)
-			unsigned := httptest.NewRecorder()
-			ch.ServeHTTP(unsigned, httptest.NewRequest("POST", "/", strings.NewReader(string(body))))
-			if resp.StatusCode != 401 || w.Code != 401 || unsigned.Code != 401 {
-				t.Errorf("got %d, %d and %d of a plain, a late and an unsigned body, want 401", resp.StatusCode, w.Code, unsigned.Code)
-			}
-		}
 		if n := h.count(); n != 0 {
 			t.Errorf("key %q: %d forged messages came through", key, n)
 		}
 		if got := s.Post(good); got != 200 || h.count() != 1 {
 			t.Errorf("key %q: got %d and %d messages of a genuine one", key, got, h.count())
 		}
+	}
+}
+
+// With an encrypt key, plain, late and unsigned requests are refused though their token is right.
+func TestEncryptKeyIsDemanded(t *testing.T) {
+	const key = "ek-openspace"
+	ch, _, h, good := fixture(t, key)
+	sealed, _ := json.Marshal(map[string]string{"encrypt": feishutest.Encrypt(key, good)})
+	post := func(body []byte, stamp string) int {
+		req := httptest.NewRequest("POST", "/", strings.NewReader(string(body)))
+		if stamp != "" {
+			req.Header.Set("X-Lark-Request-Timestamp", stamp)
+			req.Header.Set("X-Lark-Signature", feishu.Sign(stamp, "", key, body))
+		}
+		w := httptest.NewRecorder()
+		ch.ServeHTTP(w, req)
+		return w.Code
+	}
+	at := func(d time.Duration) string { return strconv.FormatInt(time.Now().Add(d).Unix(), 10) }
+	plain, late, early, unsigned := post(good, at(0)), post(sealed, at(-9*time.Hour)), post(sealed, at(time.Hour)), post(sealed, "")
+	if plain != 401 || late != 401 || early != 401 || unsigned != 401 || h.count() != 0 {
+		t.Errorf("got %d, %d, %d and %d of a plain, a late, an early and an unsigned body, want 401", plain, late, early, unsigned)
+	}
+	if got := post(sealed, at(-time.Hour)); got != 200 || h.count() != 1 {
+		t.Errorf("got %d of one that is delivered again after an hour, want 200", got)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/openspace-dev/openspace/pkg/gateway"
+	"github.com/openspace-dev/openspace/pkg/gateway/rest"
 )
 
 const (
@@ -119,9 +120,9 @@ func (c *Channel) endpoint(ctx context.Context) (*url.URL, clientConfig, error) 
 		}
 		return nil, clientConfig{}, fmt.Errorf("ask for the long connection: %w", err)
 	}
-	u, err := url.Parse(out.Data.URL)
-	if err != nil || u.Host == "" || u.Scheme != "wss" && !(u.Scheme == "ws" && loopback(u.Hostname())) {
-		return nil, clientConfig{}, errors.New("ask for the long connection: the answer has no wss address")
+	u, err := rest.Socket(out.Data.URL)
+	if err != nil {
+		return nil, clientConfig{}, fmt.Errorf("ask for the long connection: %w", err)
 	}
 	return u, out.Data.Config, nil
 }
@@ -134,7 +135,7 @@ func handshake(resp *http.Response, err error) error {
 			return gateway.Fatal("no long connection: status %s, code %s, %s", status, code, why)
 		}
 	}
-	return fmt.Errorf("connect: %w", clean(err))
+	return fmt.Errorf("connect: %w", rest.Clean(err))
 }
 
 // link is an open connection.

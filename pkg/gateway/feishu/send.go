@@ -1,25 +1,21 @@
 package feishu
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
-	"mime/multipart"
 	"net/http"
-	"net/textproto"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/openspace-dev/openspace/pkg/gateway"
+	"github.com/openspace-dev/openspace/pkg/gateway/rest"
 )
 
 // Send sends a text as a post, which shows Markdown, or a file.
@@ -121,42 +117,19 @@ func fileType(name string) string {
 // form uploads a file without holding it in memory.
 func (c *client) form(ctx context.Context, path string, fields [][2]string, part string, f *gateway.File, out any) error {
 	return c.authorized(ctx, func(token string) error {
-		file, err := os.Open(f.Path)
+		req, done, err := rest.Form(c.base+path, fields, part, f)
 		if err != nil {
-			return gateway.Permanent("%w", err)
+			return err
 		}
-		defer file.Close()
-		head, tail, kind := frameOf(fields, part, f)
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+path, io.MultiReader(bytes.NewReader(head), io.LimitReader(file, f.Size), bytes.NewReader(tail)))
-		if err != nil {
-			return gateway.Permanent("%w", err)
-		}
-		req.ContentLength = int64(len(head)) + f.Size + int64(len(tail))
-		req.Header.Set("Content-Type", kind)
+		defer done()
 		req.Header.Set("Authorization", "Bearer "+token)
 		var a answer
 		var raw json.RawMessage
-		if err := c.do(req, &raw, &a); err != nil {
+		if err := c.do(req.WithContext(ctx), &raw, &a); err != nil {
 			return err
 		}
 		return json.Unmarshal(a.Data, out)
 	})
-}
-
-// frameOf is what stands before and after a file in a form.
-func frameOf(fields [][2]string, part string, f *gateway.File) (head, tail []byte, kind string) {
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
-	for _, kv := range fields {
-		w.WriteField(kv[0], kv[1])
-	}
-	h := textproto.MIMEHeader{}
-	h.Set("Content-Disposition", fmt.Sprintf(`form-data; name="%s"; filename="%s"`, part, strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\r", "", "\n", "").Replace(f.Name)))
-	h.Set("Content-Type", cmp.Or(f.MIME, "application/octet-stream"))
-	w.CreatePart(h)
-	n := b.Len()
-	w.Close()
-	return b.Bytes()[:n:n], b.Bytes()[n:], w.FormDataContentType()
 }
 
 // Fetch streams a file of a message.
@@ -171,17 +144,13 @@ func (c *Channel) Fetch(ctx context.Context, m gateway.Message, a gateway.Attach
 		req.Header.Set("Authorization", "Bearer "+token)
 		resp, err := c.api.http.Do(req)
 		if err != nil {
-			return clean(err)
+			return fmt.Errorf("feishu: fetch file: %w", rest.Clean(err))
 		}
 		defer resp.Body.Close()
-		if media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); resp.StatusCode >= 400 || media == "application/json" && resp.Header.Get("Content-Disposition") == "" {
+		if media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); resp.StatusCode != http.StatusOK || media == "application/json" && resp.Header.Get("Content-Disposition") == "" {
 			return trouble(resp)
 		}
-		n, err := io.Copy(w, resp.Body)
-		if err == nil && resp.ContentLength > 0 && n < resp.ContentLength {
-			err = io.ErrUnexpectedEOF
-		}
-		return err
+		return rest.Copy(w, resp)
 	})
 }
 

@@ -31,12 +31,12 @@ func (r *refusal) Error() string { return r.text }
 
 // ServeHTTP is the webhook.
 func (c *Channel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h := c.enter()
+	h, leave := c.gate.Enter()
 	if h == nil {
 		http.Error(w, "not running", http.StatusServiceUnavailable)
 		return
 	}
-	defer c.busy.Done()
+	defer leave()
 	reply, err := c.request(r, w, h.Take)
 	var no *refusal
 	switch {

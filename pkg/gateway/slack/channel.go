@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/openspace-dev/openspace/pkg/gateway"
+	"github.com/openspace-dev/openspace/pkg/gateway/rest"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -49,19 +49,11 @@ func New(c Config) (*Channel, error) {
 	if !strings.HasPrefix(c.AppToken, "xapp-") || len(strings.Split(c.AppToken, "-")) < 4 || !strings.HasPrefix(c.BotToken, "xoxb-") {
 		return nil, wire.Errorf(wire.Usage, "slack: app_token (xapp-…) and bot_token (xoxb-…) are needed").WithHint("they can come from SLACK_APP_TOKEN and SLACK_BOT_TOKEN")
 	}
-	base, err := url.Parse(strings.TrimRight(c.APIBase, "/"))
-	if err != nil || base.Host == "" || base.Scheme != "https" && !(base.Scheme == "http" && loopback(base)) {
-		return nil, wire.Errorf(wire.Usage, "slack: api_base: want an https address, got %q", c.APIBase)
+	base, err := rest.Base(c.APIBase)
+	if err != nil {
+		return nil, wire.Errorf(wire.Usage, "slack: api_base: %w", err)
 	}
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConnsPerHost = 16
-	client := &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return &Channel{config: c, base: base, http: client, names: map[string]string{}}, nil
-}
-
-func loopback(u *url.URL) bool {
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return &Channel{config: c, base: base, http: rest.NewClient(), names: map[string]string{}}, nil
 }
 
 // Account is the app: its id is part of the app token.
@@ -146,15 +138,14 @@ func (c *Channel) connection(ctx context.Context, h gateway.Host) error {
 	if err := c.call(ctx, c.config.AppToken, "apps.connections.open", nil, &at); err != nil {
 		return err
 	}
-	u, err := url.Parse(at.URL)
-	if err != nil || u.Scheme != "wss" && !(u.Scheme == "ws" && loopback(u)) {
-		return errors.New("slack: apps.connections.open: the answer has no wss address")
+	if _, err := rest.Socket(at.URL); err != nil {
+		return fmt.Errorf("slack: apps.connections.open: %w", err)
 	}
 	dial, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	conn, _, err := websocket.Dial(dial, at.URL, &websocket.DialOptions{HTTPClient: c.http})
 	if err != nil {
-		return fmt.Errorf("slack: connect: %w", clean(err))
+		return fmt.Errorf("slack: connect: %w", rest.Clean(err))
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(maxEnvelope)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/gateway"
+	"github.com/openspace-dev/openspace/pkg/gateway/rest"
 )
 
 // apiError is an error of the platform.
@@ -54,12 +55,12 @@ func (c *Channel) call(ctx context.Context, token, method string, params map[str
 	req.Header.Set("Authorization", "Bearer "+token)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("slack: %s: %w", method, clean(err))
+		return fmt.Errorf("slack: %s: %w", method, rest.Clean(err))
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return fmt.Errorf("slack: %s: %w", method, clean(err))
+		return fmt.Errorf("slack: %s: %w", method, rest.Clean(err))
 	}
 	if resp.StatusCode == http.StatusTooManyRequests {
 		n, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
@@ -92,15 +93,6 @@ func judge(e *apiError) error {
 		return e
 	}
 	return gateway.Permanent("%w", e)
-}
-
-// clean leaves the address out of an error of the HTTP client.
-func clean(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err
-	}
-	return err
 }
 
 // Send sends a text or a file, in the thread of the message that it answers when that was written in a channel.
@@ -163,7 +155,7 @@ func (c *Channel) share(ctx context.Context, out gateway.Out) (string, error) {
 	req.Header.Set("Content-Type", "application/octet-stream")
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return "", fmt.Errorf("slack: upload: %w", clean(err))
+		return "", fmt.Errorf("slack: upload: %w", rest.Clean(err))
 	}
 	io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer))
 	resp.Body.Close()
@@ -195,17 +187,13 @@ func (c *Channel) Fetch(ctx context.Context, _ gateway.Message, a gateway.Attach
 	req.Header.Set("Authorization", "Bearer "+c.config.BotToken)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("slack: fetch file: %w", clean(err))
+		return fmt.Errorf("slack: fetch file: %w", rest.Clean(err))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("slack: fetch file: status %s", resp.Status)
 	}
-	n, err := io.Copy(w, resp.Body)
-	if err == nil && resp.ContentLength > 0 && n < resp.ContentLength {
-		err = io.ErrUnexpectedEOF
-	}
-	return err
+	return rest.Copy(w, resp)
 }
 
 // Working puts a reaction on a message, or takes it away.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,6 +11,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/openspace-dev/openspace/pkg/gateway"
+	"github.com/openspace-dev/openspace/pkg/gateway/rest"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -43,16 +42,11 @@ func New(c Config) (*Channel, error) {
 	if _, err := strconv.ParseInt(id, 10, 64); err != nil || secret == "" || strings.ContainsAny(c.BotToken, "/?# ") {
 		return nil, wire.Errorf(wire.Usage, "telegram: bot_token is needed, such as 123456:ABC…").WithHint("it can come from TELEGRAM_BOT_TOKEN; @BotFather gives one")
 	}
-	u, err := url.Parse(c.APIBase)
-	if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())) {
-		return nil, wire.Errorf(wire.Usage, "telegram: api_base: want an https address, got %q", c.APIBase)
+	base, err := rest.Base(c.APIBase)
+	if err != nil {
+		return nil, wire.Errorf(wire.Usage, "telegram: api_base: %w", err)
 	}
-	return &Channel{api: newClient(strings.TrimRight(c.APIBase, "/"), c.BotToken), id: id}, nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return &Channel{api: newClient(base.String(), c.BotToken), id: id}, nil
 }
 
 // Account is the bot.

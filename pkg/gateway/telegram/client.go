@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/gateway"
+	"github.com/openspace-dev/openspace/pkg/gateway/rest"
 )
 
 // client makes requests to the Bot API. The token is part of every address, so no address is part of an error.
@@ -22,11 +22,7 @@ type client struct {
 }
 
 func newClient(base, token string) *client {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConnsPerHost = 16
-	return &client{base: base, token: token, http: &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return errors.New("redirected")
-	}}}
+	return &client{base: base, token: token, http: rest.NewClient()}
 }
 
 // apiError is an error of the platform.
@@ -58,12 +54,12 @@ func (c *client) call(ctx context.Context, method string, params, out any) error
 func (c *client) do(req *http.Request, method string, out any) error {
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("telegram: %s: %w", method, clean(err))
+		return fmt.Errorf("telegram: %s: %w", method, rest.Clean(err))
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return fmt.Errorf("telegram: %s: read answer: %w", method, clean(err))
+		return fmt.Errorf("telegram: %s: read answer: %w", method, rest.Clean(err))
 	}
 	var a struct {
 		OK          bool            `json:"ok"`
@@ -100,15 +96,6 @@ func judge(e *apiError, after int) error {
 	return gateway.Permanent("%w", e)
 }
 
-// clean leaves the address out of an error of the HTTP client.
-func clean(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err
-	}
-	return err
-}
-
 // download streams a file.
 func (c *client) download(ctx context.Context, path string, w io.Writer) error {
 	if strings.Contains(path, "..") || strings.HasPrefix(path, "/") {
@@ -120,15 +107,11 @@ func (c *client) download(ctx context.Context, path string, w io.Writer) error {
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("telegram: fetch file: %w", clean(err))
+		return fmt.Errorf("telegram: fetch file: %w", rest.Clean(err))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("telegram: fetch file: status %s", resp.Status)
 	}
-	n, err := io.Copy(w, resp.Body)
-	if err == nil && resp.ContentLength > 0 && n < resp.ContentLength {
-		err = io.ErrUnexpectedEOF
-	}
-	return err
+	return rest.Copy(w, resp)
 }

@@ -1,21 +1,16 @@
 package telegram
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"mime/multipart"
 	"net/http"
-	"net/textproto"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/openspace-dev/openspace/pkg/gateway"
+	"github.com/openspace-dev/openspace/pkg/gateway/rest"
 )
 
 // sent is what the platform says of a message that it shows.
@@ -96,53 +91,24 @@ func (c *Channel) Fetch(ctx context.Context, _ gateway.Message, a gateway.Attach
 	return c.api.download(ctx, f.Path, w)
 }
 
-// form calls a method with a file, without holding it in memory.
+// form calls a method with a file.
 func (c *client) form(ctx context.Context, method string, params map[string]any, part string, f *gateway.File, out any) error {
-	file, err := os.Open(f.Path)
-	if err != nil {
-		return gateway.Permanent("%w", err)
-	}
-	defer file.Close()
-	head, tail, kind, err := frameOf(params, part, f)
-	if err != nil {
-		return gateway.Permanent("%w", err)
-	}
-	body := io.MultiReader(bytes.NewReader(head), io.LimitReader(file, f.Size), bytes.NewReader(tail))
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/bot"+c.token+"/"+method, body)
-	if err != nil {
-		return gateway.Permanent("telegram: %s: bad request", method)
-	}
-	req.ContentLength = int64(len(head)) + f.Size + int64(len(tail))
-	req.Header.Set("Content-Type", kind)
-	return c.do(req, method, out)
-}
-
-// frameOf is what stands before and after a file in a form.
-func frameOf(params map[string]any, part string, f *gateway.File) (head, tail []byte, kind string, err error) {
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
+	var fields [][2]string
 	for name, value := range params {
 		text, ok := value.(string)
 		if !ok {
 			data, err := json.Marshal(value)
 			if err != nil {
-				return nil, nil, "", err
+				return gateway.Permanent("%w", err)
 			}
 			text = string(data)
 		}
-		if err := w.WriteField(name, text); err != nil {
-			return nil, nil, "", err
-		}
+		fields = append(fields, [2]string{name, text})
 	}
-	h := textproto.MIMEHeader{}
-	h.Set("Content-Disposition", fmt.Sprintf(`form-data; name="%s"; filename="%s"`, part, strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\r", "", "\n", "").Replace(f.Name)))
-	h.Set("Content-Type", cmp.Or(f.MIME, "application/octet-stream"))
-	if _, err := w.CreatePart(h); err != nil {
-		return nil, nil, "", err
+	req, done, err := rest.Form(c.base+"/bot"+c.token+"/"+method, fields, part, f)
+	if err != nil {
+		return err
 	}
-	n := b.Len()
-	if err := w.Close(); err != nil {
-		return nil, nil, "", err
-	}
-	return b.Bytes()[:n:n], b.Bytes()[n:], w.FormDataContentType(), nil
+	defer done()
+	return c.do(req.WithContext(ctx), method, out)
 }

@@ -2,15 +2,14 @@ package whatsapp
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
 	"github.com/openspace-dev/openspace/pkg/gateway"
+	"github.com/openspace-dev/openspace/pkg/gateway/rest"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -38,10 +37,7 @@ type Channel struct {
 	config Config
 	base   *url.URL
 	http   *http.Client
-
-	mu   sync.Mutex
-	host *gateway.Host  // while Run runs
-	busy sync.WaitGroup // requests to the webhook
+	gate   rest.Gate // of the webhook
 }
 
 // New checks the section.
@@ -53,20 +49,11 @@ func New(c Config) (*Channel, error) {
 			return nil, wire.Errorf(wire.Usage, "whatsapp: %s is needed", need.key).WithHint("it can come from WHATSAPP_%s; docs/gateway.md tells where it is found", strings.ToUpper(need.key))
 		}
 	}
-	base, err := url.Parse(strings.TrimRight(c.APIBase, "/"))
-	if err != nil || !safe(base) {
-		return nil, wire.Errorf(wire.Usage, "whatsapp: api_base: want an https address, got %q", c.APIBase)
+	base, err := rest.Base(c.APIBase)
+	if err != nil {
+		return nil, wire.Errorf(wire.Usage, "whatsapp: api_base: %w", err)
 	}
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConnsPerHost = 16
-	return &Channel{config: c, base: base, http: &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
-}
-
-// safe reports whether a token may go to an address.
-func safe(u *url.URL) bool {
-	ip := net.ParseIP(u.Hostname())
-	local := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
-	return u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && local)
+	return &Channel{config: c, base: base, http: rest.NewClient()}, nil
 }
 
 // Account is the phone number.
@@ -90,31 +77,14 @@ func (c *Channel) Run(ctx context.Context, h gateway.Host) error {
 		}
 		return err
 	}
-	c.setHost(&h)
+	c.gate.Open(h)
 	h.State(true, "waiting for requests")
 	<-ctx.Done()
-	c.setHost(nil)
-	c.busy.Wait()
+	c.gate.Shut()
 	return nil
 }
 
 // Check asks the platform whether it knows the number and the token.
 func (c *Channel) Check(ctx context.Context) error {
 	return c.call(ctx, http.MethodGet, "/"+url.PathEscape(c.config.PhoneNumberID)+"?fields=id", nil, nil)
-}
-
-func (c *Channel) setHost(h *gateway.Host) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.host = h
-}
-
-// enter returns the host for a request to the webhook, and counts the request; nil: we do not run.
-func (c *Channel) enter() *gateway.Host {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.host != nil {
-		c.busy.Add(1)
-	}
-	return c.host
 }

@@ -8,16 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime/multipart"
 	"net/http"
-	"net/textproto"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/gateway"
+	"github.com/openspace-dev/openspace/pkg/gateway/rest"
 )
 
 // apiError is an error of the platform.
@@ -63,12 +61,12 @@ func (c *Channel) do(req *http.Request, out any) error {
 	req.Header.Set("Authorization", "Bearer "+c.config.AccessToken)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return clean(err)
+		return fmt.Errorf("whatsapp: %w", rest.Clean(err))
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return clean(err)
+		return fmt.Errorf("whatsapp: %w", rest.Clean(err))
 	}
 	if resp.StatusCode >= 300 {
 		return judge(resp, body)
@@ -100,15 +98,6 @@ func judge(resp *http.Response, body []byte) error {
 		return e
 	}
 	return gateway.Permanent("%w", e)
-}
-
-// clean leaves the address out of an error of the HTTP client.
-func clean(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return fmt.Errorf("whatsapp: %w", u.Err)
-	}
-	return fmt.Errorf("whatsapp: %w", err)
 }
 
 // Send sends a text or a file.
@@ -179,34 +168,17 @@ func (c *Channel) Working(ctx context.Context, m gateway.Message, on bool) error
 
 // upload uploads a file and returns what shows it.
 func (c *Channel) upload(ctx context.Context, f *gateway.File) (kind string, shown map[string]string, err error) {
-	file, err := os.Open(f.Path)
-	if err != nil {
-		return "", nil, gateway.Permanent("%w", err)
-	}
-	defer file.Close()
 	mime := cmp.Or(f.MIME, "application/octet-stream")
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
-	w.WriteField("messaging_product", "whatsapp")
-	w.WriteField("type", mime)
-	h := textproto.MIMEHeader{}
-	h.Set("Content-Disposition", fmt.Sprintf(`form-data; name="file"; filename="%s"`, strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\r", "", "\n", "").Replace(f.Name)))
-	h.Set("Content-Type", mime)
-	w.CreatePart(h)
-	n := b.Len()
-	w.Close()
-	head, tail := b.Bytes()[:n:n], b.Bytes()[n:]
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.String()+"/"+url.PathEscape(c.config.PhoneNumberID)+"/media",
-		io.MultiReader(bytes.NewReader(head), io.LimitReader(file, f.Size), bytes.NewReader(tail)))
+	address := c.base.String() + "/" + url.PathEscape(c.config.PhoneNumberID) + "/media"
+	req, done, err := rest.Form(address, [][2]string{{"messaging_product", "whatsapp"}, {"type", mime}}, "file", f)
 	if err != nil {
-		return "", nil, gateway.Permanent("whatsapp: bad request")
+		return "", nil, err
 	}
-	req.ContentLength = int64(b.Len()) + f.Size
-	req.Header.Set("Content-Type", w.FormDataContentType())
+	defer done()
 	var got struct {
 		ID string `json:"id"`
 	}
-	if err := c.do(req, &got); err != nil {
+	if err := c.do(req.WithContext(ctx), &got); err != nil {
 		return "", nil, err
 	}
 	if (mime == "image/png" || mime == "image/jpeg") && f.Size <= maxImage {
@@ -234,17 +206,13 @@ func (c *Channel) Fetch(ctx context.Context, _ gateway.Message, a gateway.Attach
 	req.Header.Set("Authorization", "Bearer "+c.config.AccessToken)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return clean(err)
+		return fmt.Errorf("whatsapp: %w", rest.Clean(err))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("whatsapp: fetch file: status %s", resp.Status)
 	}
-	n, err := io.Copy(w, resp.Body)
-	if err == nil && resp.ContentLength > 0 && n < resp.ContentLength {
-		err = io.ErrUnexpectedEOF
-	}
-	return err
+	return rest.Copy(w, resp)
 }
 
 // mayHave reports whether a server may have the token: the API's own, and those where the platform keeps files.

@@ -24,12 +24,12 @@ const (
 
 // ServeHTTP is the webhook: GET proves to the platform that it is ours, POST has what happened.
 func (c *Channel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h := c.enter()
+	h, leave := c.gate.Enter()
 	if h == nil {
 		http.Error(w, "not running", http.StatusServiceUnavailable)
 		return
 	}
-	defer c.busy.Done()
+	defer leave()
 	switch r.Method {
 	case http.MethodGet:
 		c.prove(w, r)

@@ -3,26 +3,16 @@
 package feishutest
 
 import (
-	"bytes"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
-	"strconv"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/coder/websocket"
 
-	"github.com/openspace-dev/openspace/pkg/gateway/feishu"
 	"github.com/openspace-dev/openspace/pkg/gateway/gatewaytest"
 )
 
@@ -36,6 +26,8 @@ const (
 
 // Server is the platform.
 type Server struct {
+	gatewaytest.Board
+
 	URL        string
 	Hook       string // where the webhook is; "": events go over the long connection
 	EncryptKey string
@@ -48,11 +40,8 @@ type Server struct {
 	n       int
 	said    map[string]*message
 	keys    map[string]string // ids by idempotency key
-	shown   []gatewaytest.Shown
 	files   map[string]gatewaytest.Upload
 	signs   map[string]string
-	fail    int
-	how     gatewaytest.Failure
 	mute    bool
 	pending []*message
 	conn    *websocket.Conn
@@ -161,33 +150,6 @@ func (s *Server) info(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, 0, map[string]any{"bot": map[string]string{"open_id": Bot}})
 }
 
-// failing does what Fail asked for; true: the request is dealt with.
-func (s *Server) failing(w http.ResponseWriter, r *http.Request) (lost, done bool) {
-	s.mu.Lock()
-	how, n := s.how, s.fail
-	if n > 0 {
-		s.fail--
-	}
-	s.mu.Unlock()
-	if n == 0 {
-		return false, false
-	}
-	switch how {
-	case gatewaytest.Limited:
-		w.Header().Set("X-Ogw-Ratelimit-Reset", "1")
-		reply(w, http.StatusTooManyRequests, 99991400, nil)
-	case gatewaytest.Refused:
-		reply(w, http.StatusBadRequest, 230002, nil)
-	case gatewaytest.Broken:
-		http.Error(w, "fault", http.StatusInternalServerError)
-	case gatewaytest.Stuck:
-		<-r.Context().Done()
-	case gatewaytest.Lost:
-		return true, false
-	}
-	return false, true
-}
-
 // maxContent is how long the content of a post may be.
 const maxContent = 30 << 10
 
@@ -205,7 +167,10 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusBadRequest, 230001, nil)
 		return
 	}
-	lost, done := s.failing(w, r)
+	lost, done := s.Failing(w, r, func() {
+		w.Header().Set("X-Ogw-Ratelimit-Reset", "1")
+		reply(w, http.StatusTooManyRequests, 99991400, nil)
+	}, func() { reply(w, http.StatusBadRequest, 230002, nil) })
 	if done {
 		return
 	}
@@ -214,8 +179,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	switch {
 	case lost:
-		c, _, _ := w.(http.Hijacker).Hijack()
-		c.Close()
+		gatewaytest.Lose(w)
 	case code != 0:
 		reply(w, http.StatusBadRequest, code, nil)
 	default:
@@ -266,7 +230,7 @@ func (s *Server) put(parent, chat, kind, content, key string) (string, int) {
 	s.n++
 	shown.ID = fmt.Sprintf("om_out_%d", s.n)
 	s.keys[key] = shown.ID
-	s.shown = append(s.shown, shown)
+	s.Show(shown)
 	return shown.ID, 0
 }
 
@@ -275,14 +239,9 @@ func (s *Server) edit(w http.ResponseWriter, r *http.Request) {
 		Content string `json:"content"`
 	}
 	json.NewDecoder(r.Body).Decode(&in)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range s.shown {
-		if s.shown[i].ID == r.PathValue("id") {
-			s.shown[i].Text = in.Content
-			reply(w, http.StatusOK, 0, nil)
-			return
-		}
+	if s.Replace(r.PathValue("id"), in.Content) {
+		reply(w, http.StatusOK, 0, nil)
+		return
 	}
 	reply(w, http.StatusBadRequest, 230011, nil)
 }
@@ -357,20 +316,6 @@ func (s *Server) Signs() int {
 	return len(s.signs)
 }
 
-// Shown lists what was sent.
-func (s *Server) Shown() []gatewaytest.Shown {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]gatewaytest.Shown(nil), s.shown...)
-}
-
-// Fail makes sending fail.
-func (s *Server) Fail(n int, how gatewaytest.Failure) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fail, s.how = n, how
-}
-
 // Forget withdraws a message.
 func (s *Server) Forget(id string) {
 	s.mu.Lock()
@@ -387,146 +332,3 @@ func (s *Server) Acknowledged(id string) bool {
 	defer s.mu.Unlock()
 	return s.said[id].acked
 }
-
-// Say makes an event and delivers it.
-func (s *Server) Say(say gatewaytest.Saying) string {
-	s.mu.Lock()
-	m := &message{id: fmt.Sprintf("om_%d", len(s.said)+1), parent: say.ReplyTo, upload: say.File}
-	m.event = eventOf(m, say)
-	s.said[m.id] = m
-	s.mu.Unlock()
-	s.deliver(m)
-	return m.id
-}
-
-// Again delivers a message again, in another event.
-func (s *Server) Again(id string) {
-	s.mu.Lock()
-	m := s.said[id]
-	s.mu.Unlock()
-	s.deliver(m)
-}
-
-func eventOf(m *message, say gatewaytest.Saying) map[string]any {
-	kind, body, mentions := "text", map[string]any{"text": say.Text}, []any{}
-	add := func(id, name string) {
-		key := fmt.Sprintf("@_user_%d", len(mentions)+1)
-		body["text"] = key + " " + body["text"].(string)
-		mentions = append(mentions, map[string]any{"key": key, "name": name, "id": map[string]any{"open_id": id}})
-	}
-	if say.Others {
-		add("ou_robin", "Robin")
-	}
-	if say.Mention {
-		add(Bot, "Bot")
-	}
-	if say.File != nil {
-		kind, body = "file", map[string]any{"file_key": "res_" + m.id, "file_name": say.File.Name}
-	}
-	content, _ := json.Marshal(body)
-	sender, typ, chat := "ou_"+say.Me, "user", "p2p"
-	if say.Own {
-		sender, typ = AppID, "app"
-	}
-	if say.Group {
-		chat = "group"
-	}
-	msg := map[string]any{
-		"message_id": m.id, "chat_id": "oc_" + say.Chat, "chat_type": chat, "message_type": kind, "content": string(content), "mentions": mentions,
-		"create_time": strconv.FormatInt(time.Now().UnixMilli(), 10),
-	}
-	if m.parent != "" {
-		msg["parent_id"], msg["root_id"] = m.parent, m.parent
-	}
-	return map[string]any{"sender": map[string]any{"sender_id": map[string]any{"open_id": sender}, "sender_type": typ}, "message": msg}
-}
-
-// Body is the body of an event as the platform sends it.
-func (s *Server) Body(event map[string]any) []byte {
-	body, _ := json.Marshal(map[string]any{
-		"schema": "2.0", "event": event,
-		"header": map[string]any{"event_id": rand.Text(), "event_type": "im.message.receive_v1", "token": Token, "app_id": AppID, "tenant_key": "tk"},
-	})
-	return body
-}
-
-// deliver sends an event to the webhook, or over the long connection as soon as there is one.
-func (s *Server) deliver(m *message) {
-	body := s.Body(m.event)
-	if s.Hook != "" {
-		if s.Post(body) == http.StatusOK {
-			s.ack(m.id)
-		}
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pending = append(s.pending, m)
-	s.flush()
-}
-
-// Post posts a body to the webhook, encrypted and signed where there is a key, and returns the status.
-func (s *Server) Post(body []byte) int {
-	req, _ := http.NewRequest(http.MethodPost, s.Hook, nil)
-	if s.EncryptKey != "" {
-		body, _ = json.Marshal(map[string]string{"encrypt": Encrypt(s.EncryptKey, body)})
-		stamp := strconv.FormatInt(time.Now().Unix(), 10)
-		req.Header.Set("X-Lark-Request-Timestamp", stamp)
-		req.Header.Set("X-Lark-Request-Nonce", "nonce")
-		req.Header.Set("X-Lark-Signature", feishu.Sign(stamp, "nonce", s.EncryptKey, body))
-	}
-	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	resp, err := s.client.Do(req)
-	if err != nil {
-		return 0
-	}
-	io.Copy(io.Discard, resp.Body)
-	resp.Body.Close()
-	return resp.StatusCode
-}
-
-// Encrypt encrypts a body as the platform does.
-func Encrypt(key string, body []byte) string {
-	sum := sha256.Sum256([]byte(key))
-	block, _ := aes.NewCipher(sum[:])
-	n := aes.BlockSize - len(body)%aes.BlockSize
-	body = append(append([]byte(nil), body...), bytes.Repeat([]byte{byte(n)}, n)...)
-	iv := make([]byte, aes.BlockSize)
-	rand.Read(iv)
-	cipher.NewCBCEncrypter(block, iv).CryptBlocks(body, body)
-	return base64.StdEncoding.EncodeToString(append(iv, body...))
-}
-
-func (s *Server) ack(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.said[id].acked = true
-}
-
-// Break cuts the long connection.
-func (s *Server) Break() {
-	s.mu.Lock()
-	conn := s.conn
-	s.conn, s.mute = nil, false
-	s.mu.Unlock()
-	if conn != nil {
-		conn.CloseNow()
-	}
-	s.client.CloseIdleConnections()
-}
-
-// Mute leaves the long connection open and says nothing more on it: no events, no pongs.
-func (s *Server) Mute() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.mute = true
-}
-
-// Connections counts the long connections that there were.
-func (s *Server) Connections() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.conns
-}
-
-func trimWS(url string) string { return "ws" + strings.TrimPrefix(url, "http") }

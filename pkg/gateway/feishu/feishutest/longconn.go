@@ -33,7 +33,7 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 	defer conn.CloseNow()
 	conn.SetReadLimit(4 << 20)
 	s.mu.Lock()
-	s.conn, s.mute = conn, false
+	s.conn = conn
 	s.conns++
 	s.flush()
 	s.mu.Unlock()

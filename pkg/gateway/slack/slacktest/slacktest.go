@@ -30,6 +30,8 @@ const (
 
 // Server is the platform.
 type Server struct {
+	gatewaytest.Board
+
 	URL string
 
 	http *httptest.Server
@@ -42,10 +44,7 @@ type Server struct {
 	pending []string
 	again   map[string]map[string]any // edits that wait
 	files   map[string]gatewaytest.Upload
-	shown   []gatewaytest.Shown
 	signs   map[string]bool
-	fail    int
-	how     gatewaytest.Failure
 	conn    *websocket.Conn
 }
 
@@ -148,15 +147,21 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	up := s.files[files[0].ID]
-	s.shown = append(s.shown, gatewaytest.Shown{Chat: r.FormValue("channel_id"), ReplyTo: r.FormValue("thread_ts"), ID: files[0].ID, Name: up.Name, Data: up.Data})
+	s.Show(gatewaytest.Shown{Chat: r.FormValue("channel_id"), ReplyTo: r.FormValue("thread_ts"), ID: files[0].ID, Name: up.Name, Data: up.Data})
 	s.mu.Unlock()
 	s.finish(w, lost, map[string]any{})
 }
 
+func (s *Server) failing(w http.ResponseWriter, r *http.Request) (lost, done bool) {
+	return s.Failing(w, r, func() {
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "ratelimited", http.StatusTooManyRequests)
+	}, func() { refuse(w, "channel_not_found") })
+}
+
 func (s *Server) finish(w http.ResponseWriter, lost bool, v map[string]any) {
 	if lost {
-		c, _, _ := w.(http.Hijacker).Hijack()
-		c.Close()
+		gatewaytest.Lose(w)
 		return
 	}
 	answer(w, v)
@@ -189,48 +194,17 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.n++
 	shown.ID = fmt.Sprintf("1700000000.%06d", s.n)
-	s.shown = append(s.shown, shown)
+	s.Show(shown)
 	s.mu.Unlock()
 	s.finish(w, lost, map[string]any{"ts": shown.ID})
 }
 
 func (s *Server) update(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range s.shown {
-		if s.shown[i].ID == r.FormValue("ts") {
-			s.shown[i].Text = r.FormValue("text")
-			answer(w, map[string]any{})
-			return
-		}
+	if s.Replace(r.FormValue("ts"), r.FormValue("text")) {
+		answer(w, map[string]any{})
+		return
 	}
 	refuse(w, "message_not_found")
-}
-
-func (s *Server) failing(w http.ResponseWriter, r *http.Request) (lost, done bool) {
-	s.mu.Lock()
-	how, n := s.how, s.fail
-	if n > 0 {
-		s.fail--
-	}
-	s.mu.Unlock()
-	if n == 0 {
-		return false, false
-	}
-	switch how {
-	case gatewaytest.Limited:
-		w.Header().Set("Retry-After", "1")
-		http.Error(w, "ratelimited", http.StatusTooManyRequests)
-	case gatewaytest.Refused:
-		refuse(w, "channel_not_found")
-	case gatewaytest.Broken:
-		http.Error(w, "fault", http.StatusInternalServerError)
-	case gatewaytest.Stuck:
-		<-r.Context().Done()
-	case gatewaytest.Lost:
-		return true, false
-	}
-	return false, true
 }
 
 func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
@@ -311,20 +285,6 @@ func (s *Server) Signs() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.signs)
-}
-
-// Shown lists what was sent.
-func (s *Server) Shown() []gatewaytest.Shown {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]gatewaytest.Shown(nil), s.shown...)
-}
-
-// Fail makes sending fail.
-func (s *Server) Fail(n int, how gatewaytest.Failure) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fail, s.how = n, how
 }
 
 // Forget does nothing: what answers a message that is gone becomes one by itself.

@@ -27,6 +27,8 @@ const (
 
 // Server is the platform.
 type Server struct {
+	gatewaytest.Board
+
 	URL string
 
 	http *httptest.Server
@@ -38,10 +40,7 @@ type Server struct {
 	at      map[string]int64 // the last update of a message
 	confirm int64
 	files   map[string]gatewaytest.Upload
-	shown   []gatewaytest.Shown
 	typing  int
-	fail    int
-	how     gatewaytest.Failure
 	more    chan struct{} // closed when there is an update, or connections are cut
 }
 
@@ -177,35 +176,8 @@ func (s *Server) cut(w http.ResponseWriter, more chan struct{}) bool {
 	if waiting {
 		return false
 	}
-	if c, _, err := w.(http.Hijacker).Hijack(); err == nil {
-		c.Close()
-	}
+	gatewaytest.Lose(w)
 	return true
-}
-
-func (s *Server) failing(w http.ResponseWriter, r *http.Request) (lost, done bool) {
-	s.mu.Lock()
-	how, n := s.how, s.fail
-	if n > 0 {
-		s.fail--
-	}
-	s.mu.Unlock()
-	if n == 0 {
-		return false, false
-	}
-	switch how {
-	case gatewaytest.Limited:
-		fail(w, http.StatusTooManyRequests, "Too Many Requests", map[string]any{"retry_after": 1})
-	case gatewaytest.Refused:
-		fail(w, http.StatusForbidden, "Forbidden: bot was blocked by the user", nil)
-	case gatewaytest.Broken:
-		http.Error(w, "fault", http.StatusBadGateway)
-	case gatewaytest.Stuck:
-		<-r.Context().Done()
-	case gatewaytest.Lost:
-		return true, false
-	}
-	return false, true
 }
 
 var (
@@ -265,7 +237,9 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, in map[string]any,
 		}
 		shown.Text, shown.Mentions = plain, mentions
 	}
-	lost, done := s.failing(w, r)
+	lost, done := s.Failing(w, r, func() {
+		fail(w, http.StatusTooManyRequests, "Too Many Requests", map[string]any{"retry_after": 1})
+	}, func() { fail(w, http.StatusForbidden, "Forbidden: bot was blocked by the user", nil) })
 	if done {
 		return
 	}
@@ -282,26 +256,21 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, in map[string]any,
 	}
 	s.n++
 	shown.ID = strconv.FormatInt(s.n, 10)
-	s.shown = append(s.shown, shown)
+	s.Show(shown)
 	id := s.n
 	s.mu.Unlock()
 	if lost {
-		c, _, _ := w.(http.Hijacker).Hijack()
-		c.Close()
+		gatewaytest.Lose(w)
 		return
 	}
 	answer(w, map[string]any{"message_id": id})
 }
 
 func (s *Server) edit(w http.ResponseWriter, in map[string]any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range s.shown {
-		if s.shown[i].ID == fmt.Sprint(in["message_id"]) {
-			s.shown[i].Text, _, _ = parse(in["text"].(string))
-			answer(w, map[string]any{"message_id": s.n})
-			return
-		}
+	text, _, _ := parse(in["text"].(string))
+	if s.Replace(fmt.Sprint(in["message_id"]), text) {
+		answer(w, map[string]any{"message_id": in["message_id"]})
+		return
 	}
 	fail(w, http.StatusBadRequest, "Bad Request: message to edit not found", nil)
 }
@@ -311,20 +280,6 @@ func (s *Server) Signs() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.typing
-}
-
-// Shown lists what was sent.
-func (s *Server) Shown() []gatewaytest.Shown {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]gatewaytest.Shown(nil), s.shown...)
-}
-
-// Fail makes sending fail.
-func (s *Server) Fail(n int, how gatewaytest.Failure) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fail, s.how = n, how
 }
 
 // Forget removes a message.

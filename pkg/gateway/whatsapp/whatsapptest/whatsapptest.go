@@ -27,6 +27,8 @@ const (
 
 // Server is the platform.
 type Server struct {
+	gatewaytest.Board
+
 	URL  string
 	Hook string // where the webhook is
 
@@ -38,10 +40,7 @@ type Server struct {
 	acked map[string]bool
 	gone  map[string]bool
 	files map[string]gatewaytest.Upload
-	shown []gatewaytest.Shown
 	signs int
-	fail  int
-	how   gatewaytest.Failure
 }
 
 // New starts a server, which Close ends.
@@ -149,7 +148,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request) {
 		answer(w, map[string]bool{"success": true})
 		return
 	}
-	lost, done := s.failing(w, r)
+	lost, done := s.Failing(w, r, func() { fail(w, http.StatusBadRequest, 130429) }, func() { fail(w, http.StatusBadRequest, 131047) })
 	if done {
 		return
 	}
@@ -165,39 +164,13 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request) {
 	}
 	s.n++
 	shown.ID = fmt.Sprintf("wamid.out%d", s.n)
-	s.shown = append(s.shown, shown)
+	s.Show(shown)
 	s.mu.Unlock()
 	if lost {
-		c, _, _ := w.(http.Hijacker).Hijack()
-		c.Close()
+		gatewaytest.Lose(w)
 		return
 	}
 	answer(w, map[string]any{"messages": []any{map[string]string{"id": shown.ID}}})
-}
-
-func (s *Server) failing(w http.ResponseWriter, r *http.Request) (lost, done bool) {
-	s.mu.Lock()
-	how, n := s.how, s.fail
-	if n > 0 {
-		s.fail--
-	}
-	s.mu.Unlock()
-	if n == 0 {
-		return false, false
-	}
-	switch how {
-	case gatewaytest.Limited:
-		fail(w, http.StatusBadRequest, 130429)
-	case gatewaytest.Refused:
-		fail(w, http.StatusBadRequest, 131047)
-	case gatewaytest.Broken:
-		http.Error(w, "fault", http.StatusInternalServerError)
-	case gatewaytest.Stuck:
-		<-r.Context().Done()
-	case gatewaytest.Lost:
-		return true, false
-	}
-	return false, true
 }
 
 // Signs counts how often we said that we type.
@@ -205,20 +178,6 @@ func (s *Server) Signs() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.signs
-}
-
-// Shown lists what was sent.
-func (s *Server) Shown() []gatewaytest.Shown {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]gatewaytest.Shown(nil), s.shown...)
-}
-
-// Fail makes sending fail.
-func (s *Server) Fail(n int, how gatewaytest.Failure) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fail, s.how = n, how
 }
 
 // Forget removes a message.
