@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -108,7 +109,7 @@ func (c *Channel) Send(ctx context.Context, out gateway.Out) (string, error) {
 	} else {
 		kind, shown, err := c.upload(ctx, out.File)
 		if err != nil {
-			return "", permanent(err)
+			return "", waiting(err)
 		}
 		body["type"], body[kind] = kind, shown
 	}
@@ -126,13 +127,17 @@ func (c *Channel) Send(ctx context.Context, out gateway.Out) (string, error) {
 			return "", gateway.Permanent("%w", e)
 		}
 	}
-	return id, permanent(err)
+	return id, waiting(err)
 }
 
-// permanent makes of a key that is refused an error of Send.
-func permanent(err error) error {
+// newKey is how long to wait for another access token: those that are made by hand last a day.
+const newKey = time.Minute
+
+// waiting makes of a token that is refused an error of Send: the answer is kept until there is another, or it is too
+// late.
+func waiting(err error) error {
 	if errors.Is(err, gateway.ErrFatal) {
-		return gateway.Permanent("%w", err)
+		return gateway.Later(newKey, err)
 	}
 	return err
 }
@@ -166,11 +171,26 @@ func (c *Channel) Working(ctx context.Context, m gateway.Message, on bool) error
 	}, nil)
 }
 
+// plainNames are the ends of names of texts whose type is often not known.
+var plainNames = []string{".md", ".txt", ".csv", ".log", ".json", ".jsonl", ".yaml", ".yml", ".toml", ".xml", ".go", ".py", ".sh", ".sql", ".diff", ".patch"}
+
+// typeOf is the type of a file as the platform knows it. It takes no text but plain text: text/markdown would be
+// refused.
+func typeOf(f *gateway.File) string {
+	mime, _, _ := strings.Cut(f.MIME, ";")
+	if strings.HasPrefix(mime, "text/") || slices.Contains(plainNames, strings.ToLower(filepath.Ext(f.Name))) {
+		return "text/plain"
+	}
+	return cmp.Or(mime, "application/octet-stream")
+}
+
 // upload uploads a file and returns what shows it.
 func (c *Channel) upload(ctx context.Context, f *gateway.File) (kind string, shown map[string]string, err error) {
-	mime := cmp.Or(f.MIME, "application/octet-stream")
+	named := *f
+	named.MIME = typeOf(f)
+	mime := named.MIME
 	address := c.base.String() + "/" + url.PathEscape(c.config.PhoneNumberID) + "/media"
-	req, done, err := rest.Form(address, [][2]string{{"messaging_product", "whatsapp"}, {"type", mime}}, "file", f)
+	req, done, err := rest.Form(address, [][2]string{{"messaging_product", "whatsapp"}, {"type", mime}}, "file", &named)
 	if err != nil {
 		return "", nil, err
 	}
@@ -178,7 +198,12 @@ func (c *Channel) upload(ctx context.Context, f *gateway.File) (kind string, sho
 	var got struct {
 		ID string `json:"id"`
 	}
-	if err := c.do(req.WithContext(ctx), &got); err != nil {
+	err = c.do(req.WithContext(ctx), &got)
+	var e *apiError
+	if errors.As(err, &e) && slices.Contains(goneCodes, e.Code) { // of this type, or so large
+		err = gateway.Permanent("%w", e)
+	}
+	if err != nil {
 		return "", nil, err
 	}
 	if (mime == "image/png" || mime == "image/jpeg") && f.Size <= maxImage {

@@ -113,11 +113,12 @@ type notice struct {
 }
 
 type message struct {
-	ID   string `json:"id"`
-	From string `json:"from"`
-	Time string `json:"timestamp"`
-	Type string `json:"type"`
-	Text struct {
+	ID    string `json:"id"`
+	From  string `json:"from"`
+	Group string `json:"group_id"`
+	Time  string `json:"timestamp"`
+	Type  string `json:"type"`
+	Text  struct {
 		Body string `json:"body"`
 	} `json:"text"`
 	Button struct {
@@ -139,7 +140,9 @@ type media struct {
 	FileName string `json:"filename"`
 }
 
-// messages are those to one of our numbers that people wrote. Reactions and the like are none.
+// messages are those to one of our numbers that people wrote. Reactions and the like are none. What was
+// written in a group is left out too: it would be taken for a direct message, past the rules for groups, and its
+// answer would go to one person.
 func (n notice) messages(number string) (out []gateway.Message) {
 	for _, e := range n.Entry {
 		for _, change := range e.Changes {
@@ -152,7 +155,7 @@ func (n notice) messages(number string) (out []gateway.Message) {
 				names[c.ID] = c.Profile.Name
 			}
 			for _, m := range v.Messages {
-				if msg := m.convert(names[m.From]); msg.ID != "" && m.From != "" && m.Type != "reaction" {
+				if msg := m.convert(names[m.From]); msg.ID != "" && m.From != "" && m.Group == "" && m.Type != "reaction" {
 					out = append(out, msg)
 				}
 			}

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -100,6 +102,35 @@ func TestWebhook(t *testing.T) {
 	}
 }
 
+// What was written in a group is no direct message.
+func TestGroupIsLeftOut(t *testing.T) {
+	ch, s := fixture(t)
+	taken := run(t, ch)
+	body := whatsapptest.Body(map[string]any{"id": "wamid.1", "from": "491", "group_id": "g1", "type": "text", "text": map[string]string{"body": "x"}})
+	if status := s.Post(body); status != 200 || taken.Load() != 0 {
+		t.Errorf("got status %d and %d messages, want 200 and none", status, taken.Load())
+	}
+}
+
+// CG-04: a long answer is sent as a file in Markdown, of which the platform knows only plain text.
+func TestTextFiles(t *testing.T) {
+	ch, s := fixture(t)
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte("# text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, mime := range map[string]string{"answer.md": "text/markdown; charset=utf-8", "a.MD": "", "t.csv": "text/csv", "d.json": "application/json", "x.go": "application/octet-stream"} {
+		_, err := ch.Send(t.Context(), gateway.Out{Chat: gateway.Chat{ID: "491"}, File: &gateway.File{Name: name, MIME: mime, Path: path, Size: 6}})
+		shown := s.Shown()
+		if err != nil || len(shown) == 0 || shown[len(shown)-1].Name != name {
+			t.Errorf("%s as %q: got %v, %+v", name, mime, err, shown)
+		}
+	}
+	if _, e := ch.Send(t.Context(), gateway.Out{Chat: gateway.Chat{ID: "491"}, File: &gateway.File{Name: "a.zip", MIME: "application/zip", Path: path, Size: 6}}); !errors.Is(e, gateway.ErrPermanent) {
+		t.Errorf("got %v for a type that the platform refuses, want ErrPermanent", e)
+	}
+}
+
 func TestWrongToken(t *testing.T) {
 	s := whatsapptest.New()
 	defer s.Close()
@@ -107,8 +138,10 @@ func TestWrongToken(t *testing.T) {
 	if err := ch.Run(t.Context(), gateway.Host{Log: slog.New(slog.DiscardHandler), State: func(bool, string) {}}); !errors.Is(err, gateway.ErrFatal) || strings.Contains(err.Error(), "wrong-token") {
 		t.Errorf("got %v, want ErrFatal without the token", err)
 	}
-	if _, err := ch.Send(t.Context(), gateway.Out{Chat: gateway.Chat{ID: "1"}, Text: "x"}); !errors.Is(err, gateway.ErrPermanent) {
-		t.Errorf("got %v of a send, want ErrPermanent", err)
+	_, err := ch.Send(t.Context(), gateway.Out{Chat: gateway.Chat{ID: "1"}, Text: "x"})
+	var later *gateway.LaterError
+	if !errors.As(err, &later) || errors.Is(err, gateway.ErrPermanent) {
+		t.Errorf("got %v of a send, want one for which another token may come", err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -106,9 +107,12 @@ func (s *Server) content(w http.ResponseWriter, r *http.Request) {
 	w.Write(up.Data)
 }
 
+// types are some of those that the platform takes; it refuses all others.
+var types = []string{"text/plain", "application/pdf", "image/jpeg", "image/png"}
+
 func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
 	f, h, err := r.FormFile("file")
-	if err != nil || r.FormValue("messaging_product") != "whatsapp" {
+	if err != nil || r.FormValue("messaging_product") != "whatsapp" || !slices.Contains(types, r.FormValue("type")) || h.Header.Get("Content-Type") != r.FormValue("type") {
 		fail(w, http.StatusBadRequest, 100)
 		return
 	}
