@@ -8,6 +8,7 @@ Package cmd is the map of the suite: one directory below it for each command.
 	openspace-upload-skill    skill folders in, uploads out
 	openspace-fix-skill       skill folders and what is wrong in, repaired skills out
 	openspace-registry        a skill community of your own: a server, its keys, its records
+	openspace-gateway         chat: people write from Feishu, Slack, Telegram, WhatsApp, tasks are run, answers and files go back
 	openspace-mcp             the suite as tools for agents: search, tasks, repair and upload over stdio and HTTP
 
 Commands exchange JSON lines, so that they and jq, grep and head form pipes:

@@ -137,7 +137,7 @@ func verbs(t *testing.T) []string {
 
 // online are the commands that docs/security.md names as those that talk to others.
 var online = []string{
-	"openspace-download-skill", "openspace-execute", "openspace-fix-skill", "openspace-mcp", "openspace-registry", "openspace-search", "openspace-upload-skill",
+	"openspace-download-skill", "openspace-execute", "openspace-fix-skill", "openspace-gateway", "openspace-mcp", "openspace-registry", "openspace-search", "openspace-upload-skill",
 }
 
 // TestNoNetwork checks the promise of docs/security.md that nothing leaves the machine but by commands that it names.

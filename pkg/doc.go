@@ -45,6 +45,10 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         task        one task from text to result: skills, workspace, phases  ← agent, embed, llm, mcpclient, pipe, policy, recording,
 	                                                                     safety, sandbox, skill, store, tools, toolsearch, wire
 	level 3  mcpserver   the suite's tools over the Model Context Protocol  ← pipe, wire, settings, jsonl
+	         gateway     chat: message in, task, answer out  ← atomicfile, journal, jsonl, pipe, settings, wire
+	                     (feishu, slack, telegram, whatsapp: one platform each)
+	                     (rest: what channels over HTTP share)
+	                     (gatewaytest: what every channel must do)
 	         cli         the process boundary of all commands           ← jsonl, wire, settings
 
 Commands stand in cmd/<name> and may import cli and everything below it.

@@ -50,8 +50,20 @@ var below = map[string][]string{
 	"pkg/scratch":    {},
 	"pkg/hosts":      {"settings", "atomicfile"},
 	"pkg/mcpserver":  {"pipe", "wire", "settings", "jsonl"},
+	"pkg/gateway":    {"atomicfile", "journal", "jsonl", "pipe", "settings", "wire"},
 	"pkg/cli":        {"jsonl", "wire", "settings"},
 	"cmd":            {},
+
+	"pkg/gateway/rest":                  {"gateway"},                         // what channels over HTTP share
+	"pkg/gateway/gatewaytest":           {"gateway"},                         // what channels must do
+	"pkg/gateway/feishu":                {"gateway", "gateway/rest", "wire"}, // a channel
+	"pkg/gateway/feishu/feishutest":     {"gateway/feishu", "gateway/gatewaytest"},
+	"pkg/gateway/slack":                 {"gateway", "gateway/rest", "wire"}, // a channel
+	"pkg/gateway/slack/slacktest":       {"gateway/gatewaytest"},
+	"pkg/gateway/telegram":              {"gateway", "gateway/rest", "wire"}, // a channel
+	"pkg/gateway/telegram/telegramtest": {"gateway/gatewaytest"},
+	"pkg/gateway/whatsapp":              {"gateway", "gateway/rest", "wire"}, // a channel
+	"pkg/gateway/whatsapp/whatsapptest": {"gateway/whatsapp", "gateway/gatewaytest"},
 
 	"pkg/registry/registrytest": {"registry"}, // what storages must do
 	"pkg/llm/llmtest":           {},           // a scripted model over HTTP

@@ -6,19 +6,19 @@ import "github.com/xrash/smetrics"
 // flag. The suite's test compares it with the commands.
 func Known() []string {
 	return []string{
-		"addr_file", "all", "allow_host", "allow_origin", "allow_private_addresses", "allow_read",
-		"allow_write", "api_base", "api_key", "auth_token_file", "body", "browser", "capture_dir",
-		"change_summary", "color", "command_rules", "conversation", "created_by", "data", "direction", "dot",
-		"dry_run", "embedding", "errors", "evolution", "exact", "explain", "format", "graph", "group", "home",
-		"host_skill_dirs", "import", "insecure", "jobs", "json", "jsonl", "keep", "learn", "learn_from",
-		"limit", "listen", "llm_api_base", "llm_api_key", "llm_config", "llm_extra_headers", "log_level",
-		"max_bytes", "max_cost", "max_files", "max_iterations", "max_skills", "max_tasks", "max_tokens",
-		"max_tools", "mcp_hosts", "min_score", "model", "no_discovery", "no_mcp", "no_recording", "no_refresh",
-		"no_sidecar", "no_write_back", "older_than", "origin", "output_dir", "owner", "parent_ids", "pass_env",
-		"plain", "policy", "prefix", "profile", "rate", "reason", "require_signature", "sandbox", "scope",
-		"search_scope", "share", "sign_key", "signed_by", "skill_dirs", "source", "strict", "tags", "timeout",
-		"tls_cert", "tls_key", "tools", "verify", "visibility", "vision", "vision_model", "wait", "web_search",
-		"web_search_key", "web_search_model", "web_search_url", "workspace_dir",
+		"addr_file", "all", "allow_host", "allow_origin", "allow_private_addresses", "allow_read", "allow_write",
+		"api_base", "api_key", "auth_token_file", "body", "browser", "capture_dir", "change_summary", "color",
+		"command_rules", "config", "conversation", "created_by", "data", "direction", "dot", "dry_run", "embedding",
+		"errors", "evolution", "exact", "explain", "format", "graph", "group", "home", "host_skill_dirs", "import",
+		"insecure", "jobs", "json", "jsonl", "keep", "learn", "learn_from", "limit", "listen", "llm_api_base",
+		"llm_api_key", "llm_config", "llm_extra_headers", "log_level", "max_bytes", "max_cost", "max_files",
+		"max_iterations", "max_skills", "max_tasks", "max_tokens", "max_tools", "mcp_hosts", "min_score", "model",
+		"no_discovery", "no_mcp", "no_recording", "no_refresh", "no_sidecar", "no_write_back", "older_than",
+		"origin", "output_dir", "owner", "parent_ids", "pass_env", "plain", "policy", "prefix", "profile", "rate",
+		"reason", "require_signature", "sandbox", "scope", "search_scope", "share", "sign_key", "signed_by",
+		"skill_dirs", "source", "strict", "tags", "timeout", "tls_cert", "tls_key", "tools", "verify", "visibility",
+		"vision", "vision_model", "wait", "web_search", "web_search_key", "web_search_model", "web_search_url",
+		"workspace_dir",
 	}
 }
 

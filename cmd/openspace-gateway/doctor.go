@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/openspace-dev/openspace/pkg/cli"
+	"github.com/openspace-dev/openspace/pkg/gateway"
+	"github.com/openspace-dev/openspace/pkg/pipe"
+	"github.com/openspace-dev/openspace/pkg/wire"
+)
+
+// checker is a channel that can try its keys.
+type checker interface {
+	Check(ctx context.Context) error
+}
+
+// checkTime bounds the trying of one channel's keys.
+const checkTime = 20 * time.Second
+
+// diagnosis collects what doctor finds.
+type diagnosis struct {
+	env   *cli.Env
+	wrong bool
+	err   error
+}
+
+// doctor is the verb doctor.
+func (a *app) doctor() *cli.Command {
+	return &cli.Command{
+		Name: "doctor", Short: "check the config file, the commands that are needed and the keys of each channel", Signals: true,
+		Run: func(ctx context.Context, env *cli.Env) error {
+			s, err := a.load(env)
+			if err != nil {
+				return err
+			}
+			d := &diagnosis{env: env}
+			d.files(s)
+			d.commands()
+			enabled := 0
+			for _, p := range s.platforms {
+				if p.access.Enabled {
+					enabled++
+					d.channel(ctx, p)
+				}
+			}
+			if enabled == 0 {
+				d.tell("error", "no-channel", "no channel is enabled", "docs/gateway.md tells how to set one up")
+			}
+			if d.err == nil && d.wrong {
+				return wire.ErrNone
+			}
+			return d.err
+		},
+	}
+}
+
+func (d *diagnosis) tell(severity, code, message, hint string) {
+	d.wrong = d.wrong || severity == "error"
+	d.err = errors.Join(d.err, d.env.Out.Emit(wire.Problem{Severity: severity, Code: code, Message: message, Hint: hint}))
+}
+
+// files looks at the config file and the data directory.
+func (d *diagnosis) files(s *settled) {
+	switch {
+	case s.path == "":
+		d.tell("info", "config", "there is no config file: only the environment counts", "")
+	default:
+		d.tell("info", "config", "the config file is "+s.path, "")
+		if info, err := os.Stat(s.path); err == nil && info.Mode().Perm()&0o077 != 0 && len(must(s.secrets())) > 0 {
+			d.tell("warning", "config-mode", "others on this machine can read "+s.path+", which may have secrets", "chmod 600, or keep secrets in the environment")
+		}
+	}
+	for _, w := range s.warnings {
+		d.tell("warning", "no-effect", w, "remove the key")
+	}
+	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
+		d.tell("error", "data-dir", err.Error(), "set data_dir")
+	} else if f, err := os.CreateTemp(s.DataDir, ".doctor-*"); err != nil {
+		d.tell("error", "data-dir", err.Error(), "set data_dir")
+	} else {
+		f.Close()
+		os.Remove(f.Name())
+		d.tell("info", "data-dir", "data is kept in "+filepath.Clean(s.DataDir), "")
+	}
+	if listensFor(s.Server.Host) {
+		d.tell("warning", "listener", "other machines can reach the listener on "+s.Server.Host+", without TLS", "put a proxy with TLS before it, and listen on 127.0.0.1")
+	}
+}
+
+func must(values, _ []string) []string { return values }
+
+// commands looks for the commands that do the work.
+func (d *diagnosis) commands() {
+	for _, name := range []string{"openspace-execute", "openspace-skills"} {
+		if path, err := pipe.Find(name, d.env.Settings.Getenv("PATH")); err != nil {
+			d.tell("error", "command", err.Error(), "install it beside openspace-gateway")
+		} else {
+			d.tell("info", "command", name+" is "+path, "")
+		}
+	}
+}
+
+// channel looks at one channel, and asks the platform whether it knows us.
+func (d *diagnosis) channel(ctx context.Context, p platform) {
+	a := p.access
+	switch {
+	case a.AllowAllUsers:
+		d.tell("warning", "access", p.name+": everybody may write, and have tasks run", "set allowed_users")
+	case len(a.AllowedUsers) == 0:
+		d.tell("warning", "access", p.name+": allowed_users is empty: only who was let in by a code may write", "openspace-gateway pair")
+	}
+	ch, err := p.open()
+	if err != nil {
+		d.tell("error", "channel", err.Error(), wire.AsError(err).Hint)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	if c, ok := ch.(checker); ok {
+		if err := c.Check(ctx); err != nil {
+			d.tell("error", "channel", p.name+": "+err.Error(), "")
+			return
+		}
+	}
+	d.tell("info", "channel", p.name+": "+account(ch)+" is ready", "")
+}
+
+func account(ch gateway.Channel) string { return ch.Account().ID }

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/openspace-dev/openspace/pkg/atomicfile"
+	"github.com/openspace-dev/openspace/pkg/cli"
+	"github.com/openspace-dev/openspace/pkg/gateway"
+	"github.com/openspace-dev/openspace/pkg/pipe"
+	"github.com/openspace-dev/openspace/pkg/settings"
+	"github.com/openspace-dev/openspace/pkg/wire"
+)
+
+// run is the verb run.
+func (a *app) run() *cli.Command {
+	var addrFile string
+	var level *string
+	return &cli.Command{
+		Name: "run", Short: "serve the channels", Signals: true,
+		Flags: func(fs *flag.FlagSet) {
+			fs.StringVar(&addrFile, "addr-file", "", "write the address it listens on into `FILE`")
+			level = cli.Choice(fs, "log-level", "what goes to stderr: `LEVEL` is info, error or debug", "info", "error", "debug")
+		},
+		Run: func(ctx context.Context, env *cli.Env) error {
+			s, err := a.load(env)
+			if err != nil {
+				return err
+			}
+			for _, w := range s.warnings {
+				env.Warn("%s", w)
+			}
+			o, err := s.options(env, logger(env.Stderr, *level))
+			if err != nil {
+				return err
+			}
+			g, err := gateway.New(o)
+			if err != nil {
+				return err
+			}
+			var failed error
+			err = g.Run(ctx, func(addr string) {
+				o.Log.Info("listening", "addr", addr)
+				if addrFile != "" {
+					failed = atomicfile.Write(env.Abs(addrFile), []byte(addr+"\n"), 0o644, atomicfile.NoSync())
+				}
+			})
+			return errors.Join(err, failed)
+		},
+	}
+}
+
+func logger(w io.Writer, level string) *slog.Logger {
+	l := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "error": slog.LevelError}[level]
+	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: l}))
+}
+
+// options makes a gateway of what is settled.
+func (s *settled) options(env *cli.Env, log *slog.Logger) (gateway.Options, error) {
+	channels, err := s.open()
+	if err != nil {
+		return gateway.Options{}, err
+	}
+	secrets, hidden := s.secrets()
+	return gateway.Options{
+		Config: s.Config, Channels: channels, Log: log, Secrets: append(secrets, secretValues(env.Environ)...),
+		LockDir: env.Settings.Home(), Version: cli.Version(), Runner: s.suite(env, hidden, log),
+	}, nil
+}
+
+// suite runs tasks by the other commands. They get the environment without what is for the channels.
+func (s *settled) suite(env *cli.Env, hidden []string, log *slog.Logger) *gateway.Suite {
+	args := slices.Clone(s.Agent.ExecuteArgs)
+	if !s.Agent.EnableRecording {
+		args = append(args, "--no-recording")
+	}
+	if !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--learn") }) {
+		args = append(args, "--learn=detach") // nobody waits for what a task teaches
+	}
+	return &gateway.Suite{
+		Find: func(name string) (string, error) { return pipe.Find(name, env.Settings.Getenv("PATH")) },
+		Args: args, Dir: s.DataDir,
+		Environ: slices.DeleteFunc(slices.Clone(env.Environ), func(kv string) bool {
+			name, _, _ := strings.Cut(kv, "=")
+			return slices.Contains(hidden, name)
+		}),
+		Log: func(line string) { log.Debug("command", "said", line) },
+	}
+}
+
+// secrets returns the secrets of the channels, and the variables that are for the gateway alone.
+func (s *settled) secrets() (values, hidden []string) {
+	for _, p := range s.platforms {
+		v, names := gateway.Secrets(p.name, p.config)
+		values, hidden = append(values, v...), append(hidden, names...)
+	}
+	return values, hidden
+}
+
+// secretValues returns the values of variables whose names say that they are secret.
+func secretValues(environ []string) (out []string) {
+	for _, kv := range environ {
+		if name, value, ok := strings.Cut(kv, "="); ok && settings.Secret(name) {
+			out = append(out, value)
+		}
+	}
+	return out
+}
+
+// listensFor reports whether other machines can reach the listener.
+func listensFor(host string) (others bool) {
+	ip := net.ParseIP(host)
+	return host != "localhost" && (ip == nil || !ip.IsLoopback())
+}
+
+// noneRuns is the answer of verbs that need a running gateway.
+func noneRuns(err error) error {
+	if wire.CodeOf(err) == wire.NotFound {
+		return wire.Errorf(wire.NotFound, "%w", err).WithHint("openspace-gateway run")
+	}
+	return err
+}

@@ -1,0 +1,181 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// inDir is where files that came with messages are kept, in the workspace, so that the agent can read them.
+const inDir = "received"
+
+// maxAttachments bounds the files of one message.
+const maxAttachments = 20
+
+var errTooLarge = errors.New("too large")
+
+// keepAttachments fetches the files of a message. The notes tell of those that are not there.
+func (g *Gateway) keepAttachments(ctx context.Context, s *session, it *item) (kept []Attachment, notes []string) {
+	for i, a := range it.message.Attachments {
+		name := fileName(a.Name, a.Kind)
+		if i >= maxAttachments {
+			notes = append(notes, fmt.Sprintf("the file %q was not taken: more than %d came at once", name, maxAttachments))
+			continue
+		}
+		got, err := g.keepAttachment(ctx, s, it, a, fmt.Sprintf("%s-%s", it.key[:8], name))
+		switch {
+		case errors.Is(err, errTooLarge):
+			notes = append(notes, fmt.Sprintf("the file %q was not taken: it is larger than %s", name, size(g.config.Sessions.MaxAttachmentBytes)))
+		case err != nil:
+			g.log.Error("fetch attachment", "session", s.key, "message", it.message.ID, "error", g.mask(err.Error()))
+			notes = append(notes, fmt.Sprintf("the file %q could not be fetched", name))
+		default:
+			got.Name = name
+			kept = append(kept, got)
+		}
+	}
+	return kept, notes
+}
+
+// keepAttachment fetches one file, again when that fails for a reason that may pass.
+func (g *Gateway) keepAttachment(ctx context.Context, s *session, it *item, a Attachment, name string) (Attachment, error) {
+	most := min(g.config.Sessions.MaxAttachmentBytes, g.config.Sessions.MaxSessionAttachmentBytes)
+	if a.Size > most {
+		return a, errTooLarge
+	}
+	root, err := os.OpenRoot(s.workspace)
+	if err != nil {
+		return a, err
+	}
+	defer root.Close()
+	if err := root.MkdirAll(inDir, 0o700); err != nil {
+		return a, err
+	}
+	path := filepath.Join(inDir, name)
+	for try := 0; ; try++ {
+		a.Size, err = g.fetch(ctx, root, it, a, path, most)
+		if err == nil || errors.Is(err, errTooLarge) || errors.Is(err, ErrPermanent) || try == 2 || !g.pause(ctx, try) {
+			break
+		}
+	}
+	if err != nil {
+		return a, errors.Join(err, remove(root, path))
+	}
+	a.Path = filepath.Join(s.workspace, path)
+	return a, makeRoom(root, name, g.config.Sessions.MaxSessionAttachmentBytes)
+}
+
+func remove(root *os.Root, path string) error {
+	if err := root.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (g *Gateway) fetch(ctx context.Context, root *os.Root, it *item, a Attachment, path string, most int64) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, uploadTime)
+	defer cancel()
+	if err := remove(root, path); err != nil {
+		return 0, err
+	}
+	f, err := root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	w := &bounded{w: f, left: most}
+	err = g.joined[it.account].Channel.Fetch(ctx, it.message, a, w)
+	return most - w.left, errors.Join(err, f.Close())
+}
+
+// bounded is a writer that takes so many bytes.
+type bounded struct {
+	w    io.Writer
+	left int64
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if int64(len(p)) > b.left {
+		return 0, errTooLarge
+	}
+	n, err := b.w.Write(p)
+	b.left -= int64(n)
+	return n, err
+}
+
+// makeRoom removes the oldest files that were received, until those of the session are within its limit.
+func makeRoom(root *os.Root, newest string, most int64) error {
+	entries, err := fs.ReadDir(root.FS(), inDir)
+	if err != nil {
+		return err
+	}
+	var files []fs.FileInfo
+	sum := int64(0)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			files, sum = append(files, info), sum+info.Size()
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int {
+		return cmp.Or(a.ModTime().Compare(b.ModTime()), strings.Compare(a.Name(), b.Name()))
+	})
+	for _, f := range files {
+		if sum <= most {
+			return nil
+		}
+		if f.Name() == newest {
+			continue
+		}
+		if err := remove(root, filepath.Join(inDir, f.Name())); err != nil {
+			return err
+		}
+		sum -= f.Size()
+	}
+	return nil
+}
+
+// fileName makes a name that somebody else chose into one that can stand in a folder: its last element,
+// without what a terminal or a shell would take amiss, at most 100 bytes with its extension kept.
+func fileName(name, kind string) string {
+	name = strings.ReplaceAll(name, "\\", "/")
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+			return -1
+		case unicode.IsSpace(r), strings.ContainsRune("<>:\"|?*`$'", r):
+			return '_'
+		}
+		return r
+	}, name)
+	name = strings.TrimLeft(strings.TrimSpace(name), ".-")
+	if name == "" {
+		name = cmp.Or(kind, "file")
+	}
+	if ext := filepath.Ext(name); len(name) > 100 {
+		if len(ext) > 20 {
+			ext = ""
+		}
+		name = strings.ToValidUTF8(name[:100-len(ext)], "") + ext
+	}
+	return name
+}
+
+// size is a number of bytes for people.
+func size(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

@@ -1,0 +1,223 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openspace-dev/openspace/pkg/wire"
+)
+
+// commands are what a chat can ask of the gateway itself.
+var commands = []struct{ name, does string }{
+	{"/help", "this list"},
+	{"/new", "begin a new conversation; what was said before is no longer part of it"},
+	{"/stop", "end what is running here and drop what waits"},
+	{"/status", "what is running and waiting here"},
+	{"/skills", "the skills that I have"},
+	{"/files", "the files of this chat; `/files NAME` sends one"},
+}
+
+// commandOf returns the command that a message is, "" for none. Platforms write the name of the bot behind
+// it: /stop@somebot.
+func commandOf(text string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	word, _, _ = strings.Cut(word, "\n")
+	word, _, _ = strings.Cut(word, "@")
+	word = strings.ToLower(word)
+	for _, c := range commands {
+		if c.name == word {
+			return word
+		}
+	}
+	return ""
+}
+
+// command answers a command, while others wait.
+func (g *Gateway) command(it *item, name string) error {
+	switch name {
+	case "/stop":
+		return g.stop(it)
+	case "/status":
+		return g.reply(it, g.statusText(it.session))
+	case "/help":
+		return g.reply(it, helpText())
+	}
+	if err := g.ledger.record(it.entry(received)); err != nil {
+		return err
+	}
+	g.workers.Go(func() { g.process(&chat{}, it) })
+	return nil
+}
+
+// obey answers a command that takes a while.
+func (g *Gateway) obey(s *session, it *item, name string) error {
+	text, file := "", (*File)(nil)
+	switch name {
+	case "/new":
+		if err := s.append(line{EntryID: it.key, Role: "mark", Timestamp: stamp(g.now())}); err != nil {
+			return err
+		}
+		text = textNew
+	case "/skills":
+		text = g.skillsText()
+	case "/files":
+		_, args, _ := strings.Cut(strings.TrimSpace(it.message.Text), " ")
+		text, file = g.files(s, it, strings.TrimSpace(args))
+	default:
+		text = helpText()
+	}
+	parts := g.texts(it, text)
+	if file != nil {
+		parts = append(parts, part{File: file})
+	}
+	return g.settleAnswer(it, wire.Result{Status: "notice"}, parts)
+}
+
+func helpText() string {
+	var b strings.Builder
+	b.WriteString("Write what is to be done, and send files along if you like.\n")
+	for _, c := range commands {
+		fmt.Fprintf(&b, "\n- `%s`: %s", c.name, c.does)
+	}
+	return b.String()
+}
+
+// stop ends the turn of a chat and drops what waits.
+func (g *Gateway) stop(it *item) error {
+	g.mu.Lock()
+	var dropped []*waiting
+	running := false
+	if c := g.chats[it.session]; c != nil {
+		dropped, c.queue = c.queue, nil
+		if running = c.turn != nil; running {
+			c.turn.cancel(errStopped)
+		}
+	}
+	g.mu.Unlock()
+	for _, w := range dropped {
+		<-w.stored
+		if !w.lost {
+			if err := g.ledger.record(entry{Kind: closed, Key: w.key, Status: "dropped"}); err != nil {
+				return err
+			}
+		}
+	}
+	text := "Nothing is running here."
+	if running {
+		text = "Stopped."
+	}
+	if n := len(dropped); n > 0 {
+		text += fmt.Sprintf(" Messages that waited and are dropped: %d.", n)
+	}
+	return g.reply(it, text)
+}
+
+func (g *Gateway) statusText(session string) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	busy := 0
+	for _, c := range g.chats {
+		if c.turn != nil {
+			busy++
+		}
+	}
+	c := g.chats[session]
+	if c == nil || c.turn == nil {
+		return fmt.Sprintf("Nothing is running here. Tasks in all chats: %d, at once at most %d.", busy, cap(g.slots))
+	}
+	text := fmt.Sprintf("Running for %s", g.now().Sub(c.turn.since).Round(time.Second))
+	if c.turn.steps > 0 {
+		text += fmt.Sprintf(", %d steps, the last one with `%s`", c.turn.steps, c.turn.doing)
+	}
+	return text + fmt.Sprintf(". Messages that wait here: %d.", len(c.queue))
+}
+
+// maxListed bounds lists in a chat.
+const maxListed = 30
+
+func (g *Gateway) skillsText() string {
+	ctx, cancel := context.WithTimeout(g.ctx, 10*time.Second)
+	defer cancel()
+	skills, err := g.runner.Skills(ctx)
+	if err != nil {
+		g.log.Error("list skills", "error", g.mask(err.Error()))
+		return "The skills cannot be listed at the moment."
+	}
+	if len(skills) == 0 {
+		return "There are no skills yet."
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d skills:\n", len(skills))
+	for _, s := range skills[:min(len(skills), maxListed)] {
+		fmt.Fprintf(&b, "\n- `%s`: %s", strings.ReplaceAll(s.Name, "`", "'"), oneLine(s.Description, 120))
+	}
+	if n := len(skills) - maxListed; n > 0 {
+		fmt.Fprintf(&b, "\n- and %d more", n)
+	}
+	return b.String()
+}
+
+// files lists the files of a chat, or sends one.
+func (g *Gateway) files(s *session, it *item, name string) (string, *File) {
+	if name == "" {
+		return filesText(s.workspace), nil
+	}
+	largest := g.joined[it.account].Channel.Limits().File
+	if largest == 0 {
+		return "Files cannot be sent here.", nil
+	}
+	if !filepath.IsLocal(name) {
+		return "There is no such file. `/files` lists what there is.", nil
+	}
+	f, err := g.keepFile(s, it.key+"-c", name, largest)
+	if err != nil {
+		g.log.Info("file is not sent", "session", s.key, "error", err)
+		return "This file cannot be sent: it is not there, is empty, or is too large. `/files` lists what there is.", nil
+	}
+	return "Here it is.", f
+}
+
+// maxWalked bounds how many files are looked at for a list.
+const maxWalked = 2000
+
+func filesText(workspace string) string {
+	type found struct {
+		rel  string
+		info fs.FileInfo
+	}
+	var all []found
+	filepath.WalkDir(workspace, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || len(all) >= maxWalked {
+			return fs.SkipDir
+		}
+		if path != workspace && strings.HasPrefix(d.Name(), ".") {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+			rel, _ := filepath.Rel(workspace, path)
+			all = append(all, found{rel, info})
+		}
+		return nil
+	})
+	if len(all) == 0 {
+		return "There are no files here yet."
+	}
+	slices.SortFunc(all, func(a, b found) int { return b.info.ModTime().Compare(a.info.ModTime()) })
+	var b strings.Builder
+	b.WriteString("Files, the newest first; `/files NAME` sends one:\n")
+	for _, f := range all[:min(len(all), maxListed)] {
+		fmt.Fprintf(&b, "\n- `%s` (%s)", strings.ReplaceAll(f.rel, "`", "'"), size(f.info.Size()))
+	}
+	if n := len(all) - maxListed; n > 0 {
+		fmt.Fprintf(&b, "\n- and %d more", n)
+	}
+	return b.String()
+}

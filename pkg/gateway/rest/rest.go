@@ -1,0 +1,135 @@
+// Package rest has what channels share that reach their platform by HTTP: a client, forms with files, downloads, which
+// addresses may have a token, and the gate of a webhook.
+package rest
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/openspace-dev/openspace/pkg/gateway"
+)
+
+// answerTime is how long a platform may take to answer: longer than any of them lets us wait for a message.
+const answerTime = 90 * time.Second
+
+// NewClient returns a client that follows no redirects: they would carry a token to elsewhere.
+func NewClient() *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost, t.ResponseHeaderTimeout = 16, answerTime
+	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// Clean leaves the address, which may have a token in it, out of an error of the HTTP client.
+func Clean(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// Base reads the address of an API: https, or on this machine http.
+func Base(address string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimRight(address, "/"))
+	if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && local(u)) {
+		return nil, fmt.Errorf("want an https address, got %q", address)
+	}
+	return u, nil
+}
+
+// Socket reads the address of a web socket: wss, or on this machine ws.
+func Socket(address string) (*url.URL, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "wss" && !(u.Scheme == "ws" && local(u)) {
+		return nil, errors.New("the answer has no wss address")
+	}
+	return u, nil
+}
+
+func local(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Form returns a request that uploads a file in a form without holding it in memory. close is for after the request.
+func Form(address string, fields [][2]string, part string, f *gateway.File) (req *http.Request, close func() error, err error) {
+	file, err := os.Open(f.Path)
+	if err != nil {
+		return nil, nil, gateway.Permanent("%w", err)
+	}
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for _, kv := range fields {
+		err = errors.Join(err, w.WriteField(kv[0], kv[1]))
+	}
+	h := textproto.MIMEHeader{}
+	name := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\r", "", "\n", "").Replace(f.Name)
+	h.Set("Content-Disposition", fmt.Sprintf(`form-data; name="%s"; filename="%s"`, part, name))
+	h.Set("Content-Type", cmp.Or(f.MIME, "application/octet-stream"))
+	_, perr := w.CreatePart(h)
+	n := b.Len()
+	err = errors.Join(err, perr, w.Close())
+	body := io.MultiReader(bytes.NewReader(b.Bytes()[:n]), io.LimitReader(file, f.Size), bytes.NewReader(b.Bytes()[n:]))
+	if err == nil {
+		req, err = http.NewRequest(http.MethodPost, address, body)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(gateway.Permanent("make the form of a file: %w", Clean(err)), file.Close())
+	}
+	req.ContentLength = int64(b.Len()) + f.Size
+	req.Header.Set("Content-Type", w.FormDataContentType())
+	return req, file.Close, nil
+}
+
+// Copy writes a body to w; one that is cut off is an error.
+func Copy(w io.Writer, resp *http.Response) error {
+	n, err := io.Copy(w, resp.Body)
+	if err == nil && resp.ContentLength > 0 && n < resp.ContentLength {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Gate lets requests in while a channel runs. Its zero value is shut.
+type Gate struct {
+	mu   sync.Mutex
+	host *gateway.Host
+	busy sync.WaitGroup
+}
+
+// Open lets requests in.
+func (g *Gate) Open(h gateway.Host) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.host = &h
+}
+
+// Shut lets no more in, and waits for those that are.
+func (g *Gate) Shut() {
+	g.mu.Lock()
+	g.host = nil
+	g.mu.Unlock()
+	g.busy.Wait()
+}
+
+// Enter returns the host for one request, which calls leave at its end; nil: the gate is shut.
+func (g *Gate) Enter() (h *gateway.Host, leave func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.host != nil {
+		g.busy.Add(1)
+	}
+	return g.host, g.busy.Done
+}

@@ -1,0 +1,214 @@
+package slack
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/openspace-dev/openspace/pkg/gateway"
+	"github.com/openspace-dev/openspace/pkg/gateway/rest"
+)
+
+// apiError is an error of the platform.
+type apiError struct{ Code string }
+
+func (e *apiError) Error() string { return "slack: " + e.Code }
+
+// Codes that mean something to us.
+var (
+	keyCodes  = []string{"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "not_allowed_token_type"}
+	soonCodes = []string{"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
+	goneCodes = []string{"thread_not_found", "message_not_found"}
+)
+
+const maxAnswer = 4 << 20
+
+// call calls a method. Slack takes forms for every method; values that are no strings are sent as JSON.
+func (c *Channel) call(ctx context.Context, token, method string, params map[string]any, out any) error {
+	form := url.Values{}
+	for name, value := range params {
+		text, ok := value.(string)
+		if !ok {
+			data, err := json.Marshal(value)
+			if err != nil {
+				return gateway.Permanent("%w", err)
+			}
+			text = string(data)
+		}
+		form.Set(name, text)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.String()+"/"+method, strings.NewReader(form.Encode()))
+	if err != nil {
+		return gateway.Permanent("slack: %s: bad request", method)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return fmt.Errorf("slack: %s: %w", method, rest.Clean(err))
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return fmt.Errorf("slack: %s: %w", method, rest.Clean(err))
+	}
+	if resp.StatusCode == http.StatusTooManyRequests {
+		n, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
+		return gateway.Later(time.Duration(min(max(n, 1), 3600))*time.Second, &apiError{"ratelimited"})
+	}
+	var a struct {
+		OK    bool   `json:"ok"`
+		Error string `json:"error"`
+	}
+	if json.Unmarshal(body, &a) != nil || resp.StatusCode >= 300 || !a.OK && a.Error == "" {
+		return fmt.Errorf("slack: %s: another answer than expected, status %s", method, resp.Status)
+	}
+	if !a.OK {
+		return judge(&apiError{a.Error})
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(body, out)
+}
+
+// judge says what an error means for a second try.
+func judge(e *apiError) error {
+	switch {
+	case slices.Contains(keyCodes, e.Code):
+		return gateway.Fatal("the token is not accepted: %w", e)
+	case e.Code == "ratelimited":
+		return gateway.Later(time.Second, e)
+	case slices.Contains(soonCodes, e.Code), slices.Contains(goneCodes, e.Code):
+		return e
+	}
+	return gateway.Permanent("%w", e)
+}
+
+// Send sends a text or a file, in the thread of the message that it answers when that was written in a channel.
+func (c *Channel) Send(ctx context.Context, out gateway.Out) (string, error) {
+	id, err := c.send(ctx, out)
+	var e *apiError
+	if errors.As(err, &e) && slices.Contains(goneCodes, e.Code) && out.Chat.Thread != "" {
+		out.Chat.Thread = ""
+		id, err = c.send(ctx, out)
+	}
+	if errors.Is(err, gateway.ErrFatal) || errors.As(err, &e) && slices.Contains(goneCodes, e.Code) {
+		err = gateway.Permanent("%w", err)
+	}
+	return id, err
+}
+
+func (c *Channel) send(ctx context.Context, out gateway.Out) (string, error) {
+	if out.File != nil {
+		return c.share(ctx, out)
+	}
+	params := map[string]any{"channel": out.Chat.ID, "text": Marks(out.Text), "unfurl_links": "false", "unfurl_media": "false"}
+	if out.Chat.Thread != "" {
+		params["thread_ts"] = out.Chat.Thread
+	}
+	var got struct {
+		TS string `json:"ts"`
+	}
+	err := c.call(ctx, c.config.BotToken, "chat.postMessage", params, &got)
+	return got.TS, err
+}
+
+// Edit replaces the text of a message of ours.
+func (c *Channel) Edit(ctx context.Context, chat gateway.Chat, id, text string) error {
+	return c.call(ctx, c.config.BotToken, "chat.update", map[string]any{"channel": chat.ID, "ts": id, "text": Marks(text)}, nil)
+}
+
+// share uploads a file and shows it.
+func (c *Channel) share(ctx context.Context, out gateway.Out) (string, error) {
+	f, err := os.Open(out.File.Path)
+	if err != nil {
+		return "", gateway.Permanent("%w", err)
+	}
+	defer f.Close()
+	var at struct {
+		URL string `json:"upload_url"`
+		ID  string `json:"file_id"`
+	}
+	if err := c.call(ctx, c.config.BotToken, "files.getUploadURLExternal", map[string]any{"filename": out.File.Name, "length": strconv.FormatInt(out.File.Size, 10)}, &at); err != nil {
+		return "", err
+	}
+	u, err := url.Parse(at.URL)
+	if err != nil || !c.known(u) {
+		return "", gateway.Permanent("slack: the file is to go to an address that is not the platform's")
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at.URL, io.LimitReader(f, out.File.Size))
+	if err != nil {
+		return "", gateway.Permanent("slack: bad request")
+	}
+	req.ContentLength = out.File.Size
+	req.Header.Set("Content-Type", "application/octet-stream")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return "", fmt.Errorf("slack: upload: %w", rest.Clean(err))
+	}
+	io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer))
+	resp.Body.Close()
+	if resp.StatusCode >= 300 {
+		return "", fmt.Errorf("slack: upload: status %s", resp.Status)
+	}
+	params := map[string]any{"files": []any{map[string]string{"id": at.ID, "title": out.File.Name}}, "channel_id": out.Chat.ID}
+	if out.Chat.Thread != "" {
+		params["thread_ts"] = out.Chat.Thread
+	}
+	return at.ID, c.call(ctx, c.config.BotToken, "files.completeUploadExternal", params, nil)
+}
+
+// known reports whether an address is the platform's.
+func (c *Channel) known(u *url.URL) bool {
+	return u.Scheme == c.base.Scheme && u.Host == c.base.Host || u.Scheme == "https" && (strings.HasSuffix(u.Hostname(), ".slack.com") || strings.HasSuffix(u.Hostname(), ".slack-files.com"))
+}
+
+// Fetch streams a file of a message.
+func (c *Channel) Fetch(ctx context.Context, _ gateway.Message, a gateway.Attachment, w io.Writer) error {
+	u, err := url.Parse(a.Key)
+	if err != nil || !c.known(u) {
+		return gateway.Permanent("slack: the file is at an address that must not get the token")
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.Key, bytes.NewReader(nil))
+	if err != nil {
+		return gateway.Permanent("slack: bad request")
+	}
+	req.Header.Set("Authorization", "Bearer "+c.config.BotToken)
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return fmt.Errorf("slack: fetch file: %w", rest.Clean(err))
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("slack: fetch file: status %s", resp.Status)
+	}
+	return rest.Copy(w, resp)
+}
+
+// Working puts a reaction on a message, or takes it away.
+func (c *Channel) Working(ctx context.Context, m gateway.Message, on bool) error {
+	method := "reactions.add"
+	if !on {
+		method = "reactions.remove"
+	}
+	return c.call(ctx, c.config.BotToken, method, map[string]any{"channel": m.Chat.ID, "timestamp": m.ID, "name": "eyes"}, nil)
+}
+
+var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// Marks turns Markdown into Slack's marks. What would mention somebody is escaped before.
+func Marks(text string) string {
+	m := gateway.Marks{Bold: "*", Italic: "_", Struck: "~", Bullet: "•", Link: "<$2|$1>", Quote: "&gt; ", Escape: escape.Replace}
+	return m.Text(text)
+}

@@ -1,0 +1,166 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf16"
+
+	"github.com/openspace-dev/openspace/pkg/gateway"
+	"github.com/openspace-dev/openspace/pkg/gateway/rest"
+	"github.com/openspace-dev/openspace/pkg/wire"
+)
+
+// Config is the section "telegram" of the config file.
+type Config struct {
+	gateway.Access
+	BotToken string `json:"bot_token" env:"TELEGRAM_BOT_TOKEN" kind:"secret"`
+	APIBase  string `json:"api_base" env:"TELEGRAM_API_BASE"` // of another Bot API server
+}
+
+// DefaultConfig is the Config of an empty section.
+func DefaultConfig() Config {
+	return Config{Access: gateway.DefaultAccess(), APIBase: "https://api.telegram.org"}
+}
+
+// Channel is one bot.
+type Channel struct {
+	api *client
+	id  string // of the bot, the first half of its token
+
+	mu   sync.Mutex
+	name string // how people mention us, without the @
+}
+
+// New checks the section.
+func New(c Config) (*Channel, error) {
+	id, secret, _ := strings.Cut(c.BotToken, ":")
+	if _, err := strconv.ParseInt(id, 10, 64); err != nil || secret == "" || strings.ContainsAny(c.BotToken, "/?# ") {
+		return nil, wire.Errorf(wire.Usage, "telegram: bot_token is needed, such as 123456:ABC…").WithHint("it can come from TELEGRAM_BOT_TOKEN; @BotFather gives one")
+	}
+	base, err := rest.Base(c.APIBase)
+	if err != nil {
+		return nil, wire.Errorf(wire.Usage, "telegram: api_base: %w", err)
+	}
+	return &Channel{api: newClient(base.String(), c.BotToken), id: id}, nil
+}
+
+// Account is the bot.
+func (c *Channel) Account() gateway.Account { return gateway.Account{Platform: "telegram", ID: c.id} }
+
+// Limits are those of the Bot API. A text has 4,096 UTF-16 units after its marks are read; some are left for
+// what is written in their place.
+func (c *Channel) Limits() gateway.Limits {
+	return gateway.Limits{Text: 3900, Measure: units, File: 50 << 20, Pause: time.Second, Working: 4 * time.Second}
+}
+
+// units is the length of a text in UTF-16.
+func units(s string) (n int) {
+	for _, r := range s {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
+
+// pollTime is how long the platform lets us wait for a message.
+const pollTime = 50 * time.Second
+
+// Run receives until ctx ends.
+func (c *Channel) Run(ctx context.Context, h gateway.Host) error {
+	if err := c.Check(ctx); err != nil {
+		return ended(ctx, err)
+	}
+	offset, up := int64(0), false
+	for {
+		next, err := c.poll(ctx, offset, h)
+		offset = next
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			if errors.Is(err, gateway.ErrFatal) {
+				return err
+			}
+			h.State(false, err.Error())
+			up = false
+			if !pause(ctx, err) {
+				return nil
+			}
+		case !up:
+			h.State(true, "polling")
+			up = true
+		}
+	}
+}
+
+// Check asks the platform who we are.
+func (c *Channel) Check(ctx context.Context) error {
+	var me struct {
+		Name string `json:"username"`
+	}
+	if err := c.api.call(ctx, "getMe", nil, &me); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.name = me.Name
+	return nil
+}
+
+// ended is the error of a run, which has none when it was to end.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// pause waits before the next poll after one that failed.
+func pause(ctx context.Context, err error) bool {
+	d := time.Second
+	var later *gateway.LaterError
+	if errors.As(err, &later) {
+		d = later.After
+	}
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// poll fetches what is there from offset on, hands it on, and returns the offset that acknowledges it. The
+// first poll does not wait, so that it soon says whether the channel is up.
+func (c *Channel) poll(ctx context.Context, offset int64, h gateway.Host) (int64, error) {
+	wait := pollTime
+	if offset == 0 {
+		wait = 0
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait+20*time.Second)
+	defer cancel()
+	var updates []update
+	err := c.api.call(ctx, "getUpdates", map[string]any{"offset": offset, "timeout": int(wait.Seconds()), "allowed_updates": []string{"message", "edited_message"}}, &updates)
+	if err != nil {
+		return offset, err
+	}
+	for _, u := range updates {
+		if m, ok := c.message(u); ok {
+			if err := h.Take(ctx, m); err != nil {
+				return offset, fmt.Errorf("a message could not be taken over: %w", err)
+			}
+		}
+		offset = u.ID + 1
+	}
+	return max(offset, 1), nil
+}
+
+func (c *Channel) username() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.name
+}

@@ -1,0 +1,181 @@
+package whatsapp_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/openspace-dev/openspace/pkg/gateway"
+	"github.com/openspace-dev/openspace/pkg/gateway/gatewaytest"
+	"github.com/openspace-dev/openspace/pkg/gateway/whatsapp"
+	"github.com/openspace-dev/openspace/pkg/gateway/whatsapp/whatsapptest"
+)
+
+func channel(t testing.TB, url, token string) *whatsapp.Channel {
+	t.Helper()
+	c := whatsapp.DefaultConfig()
+	c.PhoneNumberID, c.AccessToken, c.AppSecret, c.VerifyToken, c.APIBase = whatsapptest.Number, token, whatsapptest.AppSecret, whatsapptest.VerifyToken, url
+	ch, err := whatsapp.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ch
+}
+
+func fixture(t testing.TB) (*whatsapp.Channel, *whatsapptest.Server) {
+	s := whatsapptest.New()
+	t.Cleanup(s.Close)
+	ch := channel(t, s.URL, whatsapptest.AccessToken)
+	hook := httptest.NewServer(ch)
+	t.Cleanup(hook.Close)
+	s.Hook = hook.URL + ch.Path()
+	return ch, s
+}
+
+func TestConforms(t *testing.T) {
+	gatewaytest.Run(t, func(t *testing.T) gatewaytest.Fixture {
+		ch, s := fixture(t)
+		return gatewaytest.Fixture{Channel: ch, Platform: s, Redelivers: true, NoGroups: true}
+	})
+}
+
+// run runs a channel until the test ends, and counts what it hands on.
+func run(t testing.TB, ch *whatsapp.Channel) *atomic.Int64 {
+	var taken atomic.Int64
+	ctx, cancel := context.WithCancel(context.Background())
+	up, ended := make(chan struct{}, 1), make(chan error, 1)
+	go func() {
+		ended <- ch.Run(ctx, gateway.Host{Log: slog.New(slog.DiscardHandler), State: func(bool, string) { up <- struct{}{} }, Take: func(context.Context, gateway.Message) error {
+			taken.Add(1)
+			return nil
+		}})
+	}()
+	t.Cleanup(func() { cancel(); <-ended })
+	<-up
+	return &taken
+}
+
+func TestWebhook(t *testing.T) {
+	ch, s := fixture(t)
+	taken := run(t, ch)
+	good := whatsapptest.Body(map[string]any{"id": "wamid.1", "from": "491", "type": "text", "text": map[string]string{"body": "x"}})
+	for _, tt := range []struct {
+		name, method, query, body, sign string
+		status                          int
+		answer                          string
+	}{
+		{"proof", "GET", "?hub.mode=subscribe&hub.verify_token=" + whatsapptest.VerifyToken + "&hub.challenge=1158", "", "", 200, "1158"},
+		{"wrong proof", "GET", "?hub.mode=subscribe&hub.verify_token=x&hub.challenge=1158", "", "", 403, "wrong token\n"},
+		{"unsigned", "POST", "", string(good), "", 401, ""},
+		{"signed with another secret", "POST", "", string(good), whatsapp.Sign("another", good), 401, ""},
+		{"changed", "POST", "", string(good) + " ", whatsapp.Sign(whatsapptest.AppSecret, good), 401, ""},
+		{"no json", "POST", "", "[", whatsapp.Sign(whatsapptest.AppSecret, []byte("[")), 400, ""},
+		{"too large", "POST", "", strings.Repeat("x", 3<<20+1), "sha256=00", 413, ""},
+		{"other method", "DELETE", "", "", "", 405, ""},
+	} {
+		req, _ := http.NewRequest(tt.method, s.Hook+tt.query, strings.NewReader(tt.body))
+		req.Header.Set("X-Hub-Signature-256", tt.sign)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode != tt.status || tt.answer != "" && string(body) != tt.answer {
+			t.Errorf("%s: got %d %q, want %d %q", tt.name, resp.StatusCode, body, tt.status, tt.answer)
+		}
+	}
+	if taken.Load() != 0 {
+		t.Errorf("%d forged messages came through", taken.Load())
+	}
+	other := strings.Replace(string(good), whatsapptest.Number, "2077", 1)
+	if s.Post([]byte(other)) != 200 || s.Post(good) != 200 || taken.Load() != 1 {
+		t.Errorf("got %d messages, want the one to our number", taken.Load())
+	}
+}
+
+// What was written in a group is no direct message.
+func TestGroupIsLeftOut(t *testing.T) {
+	ch, s := fixture(t)
+	taken := run(t, ch)
+	body := whatsapptest.Body(map[string]any{"id": "wamid.1", "from": "491", "group_id": "g1", "type": "text", "text": map[string]string{"body": "x"}})
+	if status := s.Post(body); status != 200 || taken.Load() != 0 {
+		t.Errorf("got status %d and %d messages, want 200 and none", status, taken.Load())
+	}
+}
+
+// CG-04: a long answer is sent as a file in Markdown, of which the platform knows only plain text.
+func TestTextFiles(t *testing.T) {
+	ch, s := fixture(t)
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte("# text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, mime := range map[string]string{"answer.md": "text/markdown; charset=utf-8", "a.MD": "", "t.csv": "text/csv", "d.json": "application/json", "x.go": "application/octet-stream"} {
+		_, err := ch.Send(t.Context(), gateway.Out{Chat: gateway.Chat{ID: "491"}, File: &gateway.File{Name: name, MIME: mime, Path: path, Size: 6}})
+		shown := s.Shown()
+		if err != nil || len(shown) == 0 || shown[len(shown)-1].Name != name {
+			t.Errorf("%s as %q: got %v, %+v", name, mime, err, shown)
+		}
+	}
+	if _, e := ch.Send(t.Context(), gateway.Out{Chat: gateway.Chat{ID: "491"}, File: &gateway.File{Name: "a.zip", MIME: "application/zip", Path: path, Size: 6}}); !errors.Is(e, gateway.ErrPermanent) {
+		t.Errorf("got %v for a type that the platform refuses, want ErrPermanent", e)
+	}
+}
+
+func TestWrongToken(t *testing.T) {
+	s := whatsapptest.New()
+	defer s.Close()
+	ch := channel(t, s.URL, "wrong-token")
+	if err := ch.Run(t.Context(), gateway.Host{Log: slog.New(slog.DiscardHandler), State: func(bool, string) {}}); !errors.Is(err, gateway.ErrFatal) || strings.Contains(err.Error(), "wrong-token") {
+		t.Errorf("got %v, want ErrFatal without the token", err)
+	}
+	_, err := ch.Send(t.Context(), gateway.Out{Chat: gateway.Chat{ID: "1"}, Text: "x"})
+	var later *gateway.LaterError
+	if !errors.As(err, &later) || errors.Is(err, gateway.ErrPermanent) {
+		t.Errorf("got %v of a send, want one for which another token may come", err)
+	}
+}
+
+func TestMarks(t *testing.T) {
+	for in, want := range map[string]string{
+		"**b** __b__ *i* ~~s~~ `**c**`": "*b* *b* _i_ ~s~ `**c**`",
+		"# Title #":                     "*Title*",
+		"* one\n  + two\n1. three":      "- one\n  - two\n1. three",
+		"[t](https://x/?a=1) [n](tg:x)": "t (https://x/?a=1) [n](tg:x)",
+		"```go\na **b**\n```\n**c**":    "```\na **b**\n```\n*c*",
+		"2*3*4 and **open":              "2*3*4 and **open",
+	} {
+		if got := whatsapp.Marks(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzWebhook(f *testing.F) {
+	ch, s := fixture(f)
+	_ = s
+	run(f, ch)
+	f.Add(string(whatsapptest.Body(map[string]any{"id": "wamid.1", "from": "491", "type": "image", "image": map[string]string{"id": "m"}})), true)
+	f.Add("{", true)
+	f.Add("{}", false)
+	f.Fuzz(func(t *testing.T, body string, signed bool) {
+		req := httptest.NewRequest("POST", "/", strings.NewReader(body))
+		if signed {
+			req.Header.Set("X-Hub-Signature-256", whatsapp.Sign(whatsapptest.AppSecret, []byte(body)))
+		}
+		w := httptest.NewRecorder()
+		ch.ServeHTTP(w, req)
+		if !signed && w.Code == 200 {
+			t.Errorf("got %d without a signature", w.Code)
+		}
+	})
+}

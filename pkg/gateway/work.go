@@ -1,0 +1,299 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/openspace-dev/openspace/pkg/wire"
+)
+
+// turn is a task that runs for a chat, or waits to.
+type turn struct {
+	cancel context.CancelCauseFunc
+	since  time.Time
+	steps  int
+	doing  string // the tool that was used last
+}
+
+// errStopped ends a turn that somebody in the chat does not want any more.
+var errStopped = errors.New("stopped in the chat")
+
+// maxBegun is how often a task is started for one message: one that takes the process down must not do so for
+// ever.
+const maxBegun = 5
+
+// work answers what waits in a chat, in order, until nothing does.
+func (g *Gateway) work(key string, c *chat) {
+	defer g.workers.Done()
+	for {
+		w := g.next(key, c)
+		if w == nil {
+			return
+		}
+		<-w.stored
+		if !w.lost {
+			g.process(c, w.item)
+		}
+	}
+}
+
+// next takes the first of the queue. Without one the chat is forgotten.
+func (g *Gateway) next(key string, c *chat) *waiting {
+	select {
+	case <-g.draining:
+		return nil
+	default:
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(c.queue) == 0 {
+		delete(g.chats, key)
+		return nil
+	}
+	w := c.queue[0]
+	c.queue = c.queue[1:]
+	return w
+}
+
+// process brings one message to its end, as far as that is possible before the gateway stops.
+func (g *Gateway) process(c *chat, it *item) {
+	defer func() {
+		if v := recover(); v != nil {
+			g.log.Error("internal fault", "session", it.session, "message", it.message.ID, "fault", fmt.Sprint(v))
+		}
+	}()
+	defer g.showWork(it)()
+	for try := 0; !it.answered; try++ {
+		err := g.answer(c, it)
+		if g.ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			break
+		}
+		g.log.Error("no answer yet", "session", it.session, "message", it.message.ID, "error", g.mask(err.Error()))
+		if !g.pause(g.ctx, try) {
+			return
+		}
+	}
+	g.finish(g.ctx, it)
+}
+
+// showWork shows that a message is being worked on, until the function that it returns is called.
+func (g *Gateway) showWork(it *item) (done func()) {
+	if it.answered || commandOf(it.message.Text) != "" {
+		return func() {}
+	}
+	ch := g.joined[it.account].Channel
+	ctx, cancel := context.WithCancel(g.ctx)
+	ended := make(chan struct{})
+	show := func(ctx context.Context, on bool) {
+		ctx, cancel := context.WithTimeout(ctx, callTime)
+		defer cancel()
+		if err := ch.Working(ctx, it.message, on); err != nil && ctx.Err() == nil {
+			g.log.Debug("sign of work", "error", g.mask(err.Error()))
+		}
+	}
+	go func() {
+		defer close(ended)
+		show(ctx, true)
+		for every := ch.Limits().Working; every > 0 && sleep(ctx, every); {
+			show(ctx, true)
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+		show(context.WithoutCancel(ctx), false)
+	}
+}
+
+// answer finds the answer to a message and puts it on disk.
+func (g *Gateway) answer(c *chat, it *item) error {
+	s, err := g.openSession(it.session, g.joined[it.account].account, it.message.Chat)
+	if err != nil {
+		return err
+	}
+	if name := commandOf(it.message.Text); name != "" {
+		return g.obey(s, it, name)
+	}
+	if it.begun >= maxBegun {
+		return g.settleAnswer(it, wire.Result{Status: "error"}, g.texts(it, textGivenUp))
+	}
+	ctx, cancel := context.WithCancelCause(g.ctx)
+	defer cancel(nil)
+	t := &turn{cancel: cancel, since: g.now()}
+	g.setTurn(c, t)
+	defer g.setTurn(c, nil)
+	select {
+	case g.slots <- struct{}{}:
+		defer func() { <-g.slots }()
+	case <-ctx.Done():
+	}
+	res, notes := wire.Result{}, []string(nil)
+	if ctx.Err() == nil {
+		res, notes, err = g.turn(ctx, s, t, it)
+	}
+	switch {
+	case g.ctx.Err() != nil:
+		return g.ctx.Err()
+	case errors.Is(context.Cause(ctx), errStopped):
+		return g.settleAnswer(it, wire.Result{Status: "canceled", TaskID: res.TaskID}, nil)
+	case err != nil:
+		g.log.Error("task failed", "session", it.session, "error", g.mask(err.Error()))
+		res = wire.Result{Status: "error", Error: wire.AsError(err)}
+	}
+	parts, text := g.compose(s, it, res, notes)
+	res.Response = text
+	return g.settleAnswer(it, res, parts)
+}
+
+func (g *Gateway) setTurn(c *chat, t *turn) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c.turn = t
+}
+
+// settleAnswer puts the answer on disk: from here on it is this one.
+func (g *Gateway) settleAnswer(it *item, res wire.Result, parts []part) error {
+	it.parts, it.status, it.taskID, it.response = parts, res.Status, res.TaskID, res.Response
+	err := g.ledger.record(entry{Kind: answered, Key: it.key, Parts: parts, Status: it.status, TaskID: it.taskID, Response: it.response})
+	it.answered = err == nil
+	return err
+}
+
+// turn runs the task of a message.
+func (g *Gateway) turn(ctx context.Context, s *session, t *turn, it *item) (wire.Result, []string, error) {
+	if err := g.ledger.record(entry{Kind: begun, Key: it.key}); err != nil {
+		return wire.Result{}, nil, err
+	}
+	it.begun++
+	m := it.message
+	kept, notes := g.keepAttachments(ctx, s, it)
+	lines, err := s.lines()
+	if err != nil {
+		g.log.Error("read transcript", "session", s.key, "error", err)
+	}
+	entryID := it.key + "-user"
+	if m.ReplyToText == "" && m.ReplyTo != "" {
+		m.ReplyToText = g.quoted(ctx, lines, it)
+	}
+	err = s.append(line{
+		EntryID: entryID, Role: "user", Content: m.Text, MessageID: m.ID, ReplyTo: m.ReplyTo, UserID: m.From.ID, UserName: m.From.Name,
+		Attachments: kept, Timestamp: stamp(m.Time),
+	})
+	if err != nil {
+		return wire.Result{}, nil, err
+	}
+	task := wire.Task{
+		ID: "1", Task: taskText(m, kept, notes), TaskID: fmt.Sprintf("chat_%s_%d", it.key[:12], it.begun), WorkspaceDir: s.workspace,
+		MaxIterations: g.config.Agent.MaxIterations, TimeoutMS: int64(g.config.Agent.TimeoutSeconds * 1000),
+		History: history(lines, entryID, g.config.Sessions.HistoryMaxTurns, m.Chat.Type == Group), Channel: channelOf(g.joined[it.account].account, s.key, m, kept),
+	}
+	ctx, cancel := context.WithTimeout(ctx, seconds(g.config.Agent.TimeoutSeconds)+graceTime)
+	defer cancel()
+	defer g.tellProgress(ctx, t, it)()
+	res, err := g.runner.Run(ctx, task, func(tool string) {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		t.steps, t.doing = t.steps+1, tool
+	})
+	if res.TaskID == "" {
+		res.TaskID = task.TaskID
+	}
+	return res, notes, err
+}
+
+// quoted returns what a message answers: from the transcript, else from the platform.
+func (g *Gateway) quoted(ctx context.Context, lines []line, it *item) (text string) {
+	if l, ok := said(lines, it.message.ReplyTo); ok {
+		return l.Content
+	}
+	if q, ok := g.joined[it.account].Channel.(Quoter); ok {
+		g.call(ctx, func(ctx context.Context) (err error) {
+			text, err = q.Quote(ctx, it.message)
+			return err
+		})
+	}
+	return text
+}
+
+// graceTime is what a task may take over its time to end by itself.
+const graceTime = 30 * time.Second
+
+// taskText is what the agent is asked: what was written, and what happened to files that came with it.
+func taskText(m Message, kept []Attachment, notes []string) string {
+	text := strings.TrimSpace(m.Text)
+	if text == "" && len(kept) > 0 {
+		text = "Look at the attached files and say what is in them."
+	}
+	for _, n := range notes {
+		text += "\n(" + n + ")"
+	}
+	return strings.TrimSpace(text)
+}
+
+func channelOf(a Account, key string, m Message, kept []Attachment) *wire.Channel {
+	c := &wire.Channel{
+		Platform: a.Platform, ChatType: m.Chat.Type, ChatID: m.Chat.ID, ChatName: oneLine(m.Chat.Name, 100), ThreadID: m.Chat.Thread,
+		UserName: oneLine(m.From.Name, 100), UserID: m.From.ID, SessionKey: key, MessageID: m.ID, ReplyToMessageID: m.ReplyTo,
+		ReplyToText: oneLine(m.ReplyToText, 500),
+	}
+	for _, k := range kept {
+		c.Attachments = append(c.Attachments, wire.Attachment{Kind: k.Kind, Path: k.Path, Name: k.Name})
+	}
+	return c
+}
+
+// progressEvery is when a turn that takes long says so, the first time and then each time.
+const progressEvery = time.Minute
+
+// tellProgress says from time to time that a turn is still running, in one message where the platform can
+// change it, else once.
+func (g *Gateway) tellProgress(ctx context.Context, t *turn, it *item) (done func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	ch := g.joined[it.account].Channel
+	editor, _ := ch.(Editor)
+	go func() {
+		defer close(ended)
+		id := ""
+		for sleep(ctx, progressEvery) {
+			text := g.progressText(t)
+			if id != "" {
+				g.call(ctx, func(ctx context.Context) error { return editor.Edit(ctx, it.message.Chat, id, text) })
+				continue
+			}
+			g.call(ctx, func(ctx context.Context) (err error) {
+				id, err = ch.Send(ctx, Out{Chat: it.message.Chat, Text: text, Key: it.key + "-p"})
+				return err
+			})
+			if editor == nil {
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-ended }
+}
+
+// call makes one call that is not worth a second try.
+func (g *Gateway) call(ctx context.Context, do func(ctx context.Context) error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	if err := do(ctx); err != nil {
+		g.log.Debug("progress", "error", g.mask(err.Error()))
+	}
+}
+
+func (g *Gateway) progressText(t *turn) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	text := fmt.Sprintf("Still working, for %s now", g.now().Sub(t.since).Round(time.Second))
+	if t.steps > 0 {
+		text += fmt.Sprintf(": %d steps so far, the last one with `%s`", t.steps, t.doing)
+	}
+	return text + ". `/stop` ends it."
+}
