@@ -30,18 +30,6 @@ type MCPServer struct {
 	Where        string   // file or variable, and the place in it
 }
 
-// Secrets are the values of a server that must not be shown.
-func (m MCPServer) Secrets() (out []string) {
-	for _, values := range []map[string]string{m.Env, m.Headers} {
-		for _, name := range slices.Sorted(maps.Keys(values)) {
-			if v := strings.TrimPrefix(values[name], "Bearer "); v != "" && (Secret(name) || strings.EqualFold(name, "Authorization")) {
-				out = append(out, v)
-			}
-		}
-	}
-	return out
-}
-
 // mcpVariable holds servers as JSON: an object by name, or one with mcpServers.
 const mcpVariable = "OPENSPACE_MCP_SERVERS_JSON"
 
@@ -202,7 +190,10 @@ func (e *entryReader) keys(m *MCPServer) {
 		if m.Headers == nil {
 			m.Headers = map[string]string{}
 		}
-		m.Headers[name] = value
+		m.Headers[name] = strings.TrimSpace(value) // blanks at its ends are none of a header
+	}
+	for name, value := range m.Headers {
+		add(name, value)
 	}
 	for name, variable := range e.values("env_http_headers") {
 		add(name, e.expand("env_http_headers."+name, "${"+variable+"}"))
@@ -251,13 +242,13 @@ func (e *entryReader) text(names ...string) string {
 	if _, isText := v.(string); !ok && !isText {
 		e.c.problem(e.at.below(key), "want a text")
 	}
-	return e.expand(key, text)
+	return strings.TrimSpace(e.expand(key, text))
 }
 
 // expand puts variables in.
 func (e *entryReader) expand(key, text string) string {
 	r := hostReader{s: e.c.s}
-	res, bad := r.expander(e.at).expand(text)
+	res, bad := r.expander(e.at).replace(text)
 	if bad != "" {
 		e.missing = true
 		e.c.problem(e.at.below(key), "%s, so the server is left out", bad)
@@ -272,12 +263,10 @@ func (e *entryReader) texts(names ...string) (out []string) {
 	}
 	list, ok := v.([]any)
 	for i, one := range list {
-		text, isText := one.(string)
+		text, isText := wholeText(one)
 		if !isText {
-			if text, isText = scalarText(one); !isText {
-				ok = false
-				continue
-			}
+			ok = false
+			continue
 		}
 		out = append(out, e.expand(fmt.Sprintf("%s.%d", key, i), text))
 	}
@@ -285,6 +274,14 @@ func (e *entryReader) texts(names ...string) (out []string) {
 		e.c.problem(e.at.below(key), "want a list of texts")
 	}
 	return out
+}
+
+// wholeText is scalarText for what a program gets: blanks at its ends and no text at all mean something there.
+func wholeText(v any) (text string, ok bool) {
+	if text, ok = v.(string); ok {
+		return text, true
+	}
+	return scalarText(v)
 }
 
 func (e *entryReader) values(names ...string) map[string]string {
@@ -295,8 +292,8 @@ func (e *entryReader) values(names ...string) map[string]string {
 	list, ok := v.(object)
 	out := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(list)) {
-		text, isText := scalarText(list[name])
-		if _, empty := list[name].(string); !isText && !empty {
+		text, isText := wholeText(list[name])
+		if !isText {
 			ok = ok && list[name] == nil
 			continue
 		}
