@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -44,12 +43,15 @@ func (s *Settings) MCPServers(hosts []string, old Grounding) (servers []MCPServe
 		if doc, bad := parseDocument(mcpVariable, []byte(text)); bad != nil {
 			c.problems = append(c.problems, *bad)
 		} else {
-			c.list(place{path: mcpVariable}, serversIn(doc), true)
+			c.variable(doc)
 		}
 	}
 	for _, key := range objectSettings {
-		if v, ok := s.config[key]; ok && v.object != nil {
-			c.list(place{path: v.path, keys: []string{key}}, v.object, true)
+		v := s.config[key]
+		if in := (place{path: v.path, keys: []string{key}}); v.odd {
+			c.problem(in, "want an object of servers by name")
+		} else {
+			c.list(in, v.object, true)
 		}
 	}
 	c.list(old.serversAt, old.servers, true)
@@ -58,14 +60,23 @@ func (s *Settings) MCPServers(hosts []string, old Grounding) (servers []MCPServe
 	return c.servers, c.problems
 }
 
-// serversIn finds the list in a document that may be the list itself.
-func serversIn(doc object) object {
+// variable takes the servers of a document that may be the list itself.
+func (c *collector) variable(doc object) {
+	in := place{path: mcpVariable}
 	for _, key := range []string{"mcpServers", "servers", "mcp_servers"} {
-		if list, ok := doc[key].(object); ok {
-			return list
+		list, ok := doc[key].(object)
+		if !ok || list["command"] != nil || list["url"] != nil { // a server of that name
+			continue
 		}
+		for _, other := range slices.Sorted(maps.Keys(doc)) {
+			if other != key && !strings.HasPrefix(other, "_comment") {
+				c.problem(in.below(other), "unknown key beside %s", key)
+			}
+		}
+		c.list(in.below(key), list, true)
+		return
 	}
-	return doc
+	c.list(in, doc, true)
 }
 
 // collector takes servers from one source after the other.
@@ -90,6 +101,9 @@ func (c *collector) list(p place, list object, strict bool) {
 			continue
 		case !ok:
 			c.problem(at, "want an object")
+			continue
+		case strings.TrimSpace(name) == "":
+			c.problem(at, "a server needs a name")
 			continue
 		}
 		if server, ok := c.server(at, name, entry, strict); ok {
@@ -203,9 +217,15 @@ func (e *entryReader) keys(m *MCPServer) {
 	}
 }
 
+// kinds are what servers say of how they are reached, in all hosts.
+var kinds = []string{"", "stdio", "local", "http", "https", "remote", "streamable-http", "streamable_http", "streamablehttp", "sse"}
+
 // kind says how a server is reached; empty, with a problem, when the entry does not say that.
 func (e *entryReader) kind(m MCPServer) string {
 	said := strings.ToLower(e.text("type", "transport"))
+	if !slices.Contains(kinds, said) {
+		e.c.problem(e.at.below("type"), "want stdio, http or sse; it counts as not set")
+	}
 	switch socket := e.text("ws_url"); {
 	case m.Command != "":
 		return "stdio"
@@ -382,16 +402,3 @@ func (e *entryReader) unknown() {
 
 // objectSettings are the keys of the config file that hold objects.
 var objectSettings = []string{"mcp_servers", "mcpServers"}
-
-// objectValue reads the value of such a key, as JSON.
-func objectValue(raw json.RawMessage) (object, error) {
-	var doc any
-	if err := json.Unmarshal(raw, &doc); err != nil {
-		return nil, err
-	}
-	list, ok := doc.(object)
-	if !ok && doc != nil {
-		return nil, fmt.Errorf("want an object of servers by name")
-	}
-	return list, nil
-}
