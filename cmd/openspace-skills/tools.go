@@ -24,7 +24,7 @@ type toolUse struct {
 	Backend    string  `json:"backend"`
 	Server     string  `json:"server,omitempty"`
 	Name       string  `json:"name"`
-	Status     string  `json:"status"` // ok, failing (of at least five calls fewer than half of the recent ones went well) or few
+	Status     string  `json:"status"` // ok, failing (of at least five calls fewer than half of the recent ones went well) or few (calls, fewer than five)
 	Calls      int     `json:"calls"`
 	OK         int     `json:"ok"`
 	Rate       float64 `json:"success_rate"`
@@ -59,10 +59,9 @@ func useOf(r store.ToolRecord) toolUse {
 	out := toolUse{
 		Key: r.Key, Status: "ok", Calls: r.Calls, OK: r.OK, Recent: r.Recent, RecentRate: use.Rate, Failures: r.Failures, Penalty: use.Penalty(),
 	}
-	parts := strings.SplitN(r.Key, ":", 3)
-	out.Backend, out.Name = parts[0], parts[len(parts)-1]
-	if len(parts) == 3 {
-		out.Server = parts[1]
+	out.Backend, out.Name, _ = strings.Cut(r.Key, ":")
+	if at := strings.LastIndexByte(out.Name, ':'); at >= 0 { // a server's name may have one, a tool's has none
+		out.Server, out.Name = out.Name[:at], out.Name[at+1:]
 	}
 	if r.Calls > 0 {
 		out.Rate, out.MeanMS = float64(r.OK)/float64(r.Calls), r.MS/int64(r.Calls)
@@ -70,7 +69,7 @@ func useOf(r store.ToolRecord) toolUse {
 	switch {
 	case use.Degraded():
 		out.Status = "failing"
-	case r.Calls < toolsearch.Enough:
+	case r.Calls < toolsearch.Judged:
 		out.Status = "few"
 	}
 	return out

@@ -219,14 +219,18 @@ func applySetting(s *settings.Settings, f *flag.Flag, byHand bool) error {
 }
 
 func setFound(f *flag.Flag, v settings.Value) error {
+	who := v.Where
+	if v.Source == settings.Config {
+		who += ": " + v.Name // a line may have several
+	}
 	if v.List == nil {
-		return setFlag(f, v.Where, v.Value)
+		return setFlag(f, who, v.Value)
 	}
 	if !isList(f) {
 		return usagef("%s: setting %q: want one value, not a list", v.Where, v.Name)
 	}
 	for _, item := range v.List {
-		if err := setFlag(f, v.Where, item); err != nil {
+		if err := setFlag(f, who, item); err != nil {
 			return err
 		}
 	}

@@ -187,13 +187,7 @@ func oneLine(text string, n int) string {
 	if len(text) > 8*n {
 		text = text[:8*n]
 	}
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return '?'
-		}
-		return r
-	}, text)
+	text = visible(strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " "))
 	if len(text) > n {
 		text = strings.ToValidUTF8(text[:n], "") + "…"
 	}

@@ -171,6 +171,16 @@ func (b *bad) list(r ask) {
 	case "odd":
 		r.say(`{"tools":[{"name":"ok","inputSchema":{"properties":{"a":{"type":"string"}}}},{"name":""},7,{"name":"list","inputSchema":{"type":"array"}},` +
 			`{"name":"no schema","description":5},{"name":"ok","inputSchema":{}}]}`)
+	case "crowd":
+		all := strings.Repeat(`{"name":""},`, 20)
+		for i := range 2500 {
+			all += fmt.Sprintf(`{"name":"t%d"},`, i)
+		}
+		r.say(`{"tools":[` + strings.TrimSuffix(all, ",") + `]}`)
+	case "hidden":
+		const tags = "\U000e0072\U000e006d"
+		r.say(`{"tools":[{"name":"do","description":"Reads\u001b[31m` + tags + ` a\u202e page\u200b\nof नि‌ज","inputSchema":{"type":"object","properties":{` +
+			`"a":{"type":"string","description":"an ` + tags + `address\u2066"}}}}]}`)
 	case "hang-list":
 	default:
 		r.say(`{"tools":[{"name":"do","description":"does it","inputSchema":{"type":"object"}},` +

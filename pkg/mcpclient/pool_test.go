@@ -391,6 +391,33 @@ func zombie(pid int) bool {
 	return err == nil && strings.Contains(string(data), ") Z ")
 }
 
+// What a model reads of tools is what a person would see of them.
+func TestHiddenWords(t *testing.T) {
+	set, warnings := open(t, peer(t, "s", "hidden")).set(t)
+	if len(warnings) > 0 || len(set.Specs()) != 1 {
+		t.Fatalf("got %q, %v", warnings, names(set))
+	}
+	spec := set.Specs()[0]
+	if want := "[s] Reads[31m a page\nof नि\u200cज"; spec.Description != want {
+		t.Errorf("got %q, want %q", spec.Description, want)
+	}
+	if want := `"description":"an address"`; !strings.Contains(string(spec.Parameters), want) {
+		t.Errorf("got %q, want %s", spec.Parameters, want)
+	}
+}
+
+// One page of a list may have any number of tools, good and bad; not all are used, and few warnings tell of it.
+func TestCrowd(t *testing.T) {
+	set, warnings := open(t, peer(t, "s", "crowd")).set(t)
+	if got := len(set.Specs()); got != 2000 {
+		t.Errorf("got %d tools, want 2000", got)
+	}
+	text := strings.Join(warnings, "\n")
+	if len(warnings) != 7 || !strings.Contains(text, "15 more tools are left out") || !strings.Contains(text, "the first 2000 are used") {
+		t.Errorf("got %d warnings:\n%s", len(warnings), text)
+	}
+}
+
 func TestAllowDeny(t *testing.T) {
 	good := peer(t, "good", "good")
 	good.Allow, good.Deny = []string{"e*", "where"}, []string{"en?"}

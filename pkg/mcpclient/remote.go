@@ -3,6 +3,7 @@ package mcpclient
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -305,7 +306,7 @@ func (r *remote) events(body io.Reader, f func(event) bool) error {
 
 // listen opens the stream on which an SSE server answers, and waits until it says where requests go.
 func (r *remote) listen(start time.Duration) error {
-	ready := make(chan error, 1)
+	ready := make(chan error, 2) // nobody may wait any more
 	go func() {
 		err := r.stream(ready)
 		if err == nil || errors.Is(err, io.EOF) {
@@ -344,14 +345,20 @@ func (r *remote) stream(ready chan<- error) error {
 		return r.refused(resp, nil, false)
 	}
 	known := false
-	return r.events(resp.Body, func(e event) bool {
+	var elsewhere error
+	err = r.events(resp.Body, func(e event) bool {
 		if e.name != "endpoint" {
 			r.take(e.data)
 			return true
 		}
-		at, err := resp.Request.URL.Parse(string(e.data))
-		if err != nil || at.Host != resp.Request.URL.Host || known {
-			return known // requests stay at the host
+		if known {
+			return true
+		}
+		base := resp.Request.URL
+		at, err := base.Parse(string(e.data))
+		if err != nil || at.Host != base.Host || at.Scheme != base.Scheme { // requests, and their keys, stay at the host
+			elsewhere = fmt.Errorf("it wants its requests at another place than %s://%s", base.Scheme, base.Host)
+			return false
 		}
 		known = true
 		r.mu.Lock()
@@ -360,6 +367,7 @@ func (r *remote) stream(ready chan<- error) error {
 		ready <- nil
 		return true
 	})
+	return cmp.Or(elsewhere, err)
 }
 
 // take sees to one message.

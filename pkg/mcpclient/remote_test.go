@@ -190,3 +190,29 @@ func TestStreamEnds(t *testing.T) {
 		t.Errorf("got %d connections, want 2", n)
 	}
 }
+
+// Requests of an SSE server, which carry its keys, stay at its host, and do not lose their encryption.
+func TestEndpointElsewhere(t *testing.T) {
+	for _, endpoint := range []string{"http://other.example/post", "https://HOST/post", "//other.example/post", "ftp://HOST/post", "http://%zz"} {
+		var posts atomic.Int32
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodGet {
+				posts.Add(1)
+			}
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "event: endpoint\ndata: %s\n\n", strings.ReplaceAll(endpoint, "HOST", r.Host))
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}))
+		start := time.Now()
+		_, warnings := open(t, mcpclient.Server{Name: "s", Kind: mcpclient.SSE, URL: web.URL + "/sse", StartTimeout: 20 * time.Second}).set(t)
+		if text := strings.Join(warnings, "\n"); !strings.Contains(text, "it wants its requests at another place than http://127.0.0.1") || posts.Load() > 0 {
+			t.Errorf("%s: got %q, %d requests", endpoint, text, posts.Load())
+		}
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("%s: it took %s", endpoint, took)
+		}
+		web.CloseClientConnections()
+		web.Close()
+	}
+}

@@ -220,7 +220,7 @@ func (c *cleaner) plain(in, out node) {
 			about = strings.TrimSpace(about + " (format: " + format + ")")
 		}
 	}
-	if len(about) > c.about {
+	if about = visible(about); len(about) > c.about {
 		about = strings.ToValidUTF8(about[:c.about], "")
 	}
 	if about != "" {

@@ -9,6 +9,7 @@ import (
 const (
 	maxPages = 200  // of one list of tools
 	maxTools = 2000 // of one server
+	maxNotes = 5    // about single tools
 )
 
 // session is a connection on which the handshake is done.
@@ -43,11 +44,12 @@ func shake(ctx context.Context, l link, version string) (*session, error) {
 }
 
 // list asks for all tools. What cannot be used of them is named in the notes.
-func (s *session) list(ctx context.Context) (all []definition, notes []string, err error) {
+func (s *session) list(ctx context.Context) ([]definition, []string, error) {
 	if !s.tools {
 		return nil, nil, nil
 	}
 	seen, cursor := map[string]bool{}, ""
+	tools := newCatalogue()
 	for page := 0; ; page++ {
 		var params struct {
 			Cursor string `json:"cursor,omitempty"`
@@ -65,24 +67,62 @@ func (s *session) list(ctx context.Context) (all []definition, notes []string, e
 			return nil, nil, fmt.Errorf("read the list of tools: %w", err)
 		}
 		for _, one := range got.Tools {
-			d, err := parseDefinition(one)
-			if err != nil {
-				notes = append(notes, fmt.Sprintf("a tool is left out: %v", err))
-				continue
-			}
-			if !seen["tool "+d.Name] {
-				seen["tool "+d.Name] = true
-				all = append(all, d)
-			}
+			tools.take(one)
 		}
 		switch cursor = got.Next; {
 		case cursor == "":
-			return all, notes, nil
-		case seen["page "+cursor]:
-			return all, append(notes, "its list of tools goes in circles; what came until then is used"), nil
-		case page+1 >= maxPages || len(all) >= maxTools:
-			return all[:min(len(all), maxTools)], append(notes, fmt.Sprintf("it has more tools than are read: %d", len(all))), nil
+		case seen[cursor]:
+			tools.note("its list of tools goes in circles; what came until then is used")
+		case page+1 >= maxPages || len(tools.all) > maxTools:
+			tools.more = true
+		default:
+			seen[cursor] = true
+			continue
 		}
-		seen["page "+cursor] = true
+		all, notes := tools.result()
+		return all, notes, nil
 	}
+}
+
+// catalogue is the list of a server's tools while it is read.
+type catalogue struct {
+	all   []definition
+	names map[string]bool
+	notes []string
+	bad   int  // tools that cannot be used
+	more  bool // there are more than were read
+}
+
+func newCatalogue() *catalogue { return &catalogue{names: map[string]bool{}} }
+
+func (c *catalogue) note(format string, args ...any) {
+	c.notes = append(c.notes, fmt.Sprintf(format, args...))
+}
+
+// take takes one tool, each name once.
+func (c *catalogue) take(raw json.RawMessage) {
+	d, err := parseDefinition(raw)
+	switch {
+	case err != nil:
+		if c.bad++; c.bad <= maxNotes {
+			c.note("a tool is left out: %v", err)
+		}
+	case !c.names[d.Name]:
+		c.names[d.Name] = true
+		c.all = append(c.all, d)
+	}
+}
+
+// result is what is used of the list, and what is wrong with it.
+func (c *catalogue) result() ([]definition, []string) {
+	if c.bad > maxNotes {
+		c.note("%d more tools are left out for such reasons", c.bad-maxNotes)
+	}
+	if len(c.all) > maxTools {
+		c.all, c.more = c.all[:maxTools], true
+	}
+	if c.more {
+		c.note("it has more tools than are read; the first %d are used", len(c.all))
+	}
+	return c.all, c.notes
 }

@@ -67,8 +67,12 @@ func startChild(conf Server, environ []string, changed func()) (*child, error) {
 		defer close(read)
 		c.read(ours[1])
 	}()
-	go c.tail.read(ours[2])
-	go c.wait(read, ours)
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		c.tail.read(ours[2])
+	}()
+	go c.wait(ours, read, said)
 	return c, nil
 }
 
@@ -131,11 +135,15 @@ var needs = map[string]string{
 }
 
 // wait ends the link when the child ends.
-func (c *child) wait(read <-chan struct{}, ours []*os.File) {
+func (c *child) wait(ours []*os.File, outputs ...<-chan struct{}) {
 	err := c.cmd.Wait()
-	select {
-	case <-read: // what it wrote last
-	case <-time.After(drainWait): // something that it started holds its stdout
+	late, stop := context.WithTimeout(context.Background(), drainWait)
+	defer stop()
+	for _, output := range outputs {
+		select {
+		case <-output: // what it wrote last
+		case <-late.Done(): // something that it started holds the pipe
+		}
 	}
 	kill(c.cmd.Process)
 	c.end(exitError(err, c.tail.last()))

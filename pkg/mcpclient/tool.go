@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/openspace-dev/openspace/pkg/tools"
 	"github.com/openspace-dev/openspace/pkg/wire"
@@ -44,16 +45,30 @@ func Hidden(t tools.Tool) tools.Tool {
 
 // describe is what a model is told of a tool, labelled with where it comes from: the words are the server's.
 func describe(server string, d definition) string {
-	text := strings.TrimSpace(d.Description)
-	for _, other := range []string{d.Title, d.Hints.Title, d.Name} {
+	text := ""
+	for _, one := range []string{d.Description, d.Title, d.Hints.Title, d.Name} {
 		if text == "" {
-			text = other
+			text = strings.TrimSpace(visible(one))
 		}
 	}
 	if len(text) > maxDescription {
 		text = strings.ToValidUTF8(text[:maxDescription], "") + "…"
 	}
-	return "[" + oneLine(server, 60) + "] " + strings.ToValidUTF8(text, "?")
+	return "[" + oneLine(server, 60) + "] " + text
+}
+
+// visible leaves of foreign text what a person would see of it: no controls, no signs of direction, none that are
+// invisible, such as the tags that spell text which only a model reads. Joiners stay, since scripts need them.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t', r == '\u200c', r == '\u200d', unicode.Is(unicode.Prepended_Concatenation_Mark, r):
+			return r
+		case unicode.In(r, unicode.Cc, unicode.Cf):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "?"))
 }
 
 // Spec tells what the tool is.

@@ -12,16 +12,22 @@ type expander struct {
 	dir    string
 }
 
-// expand returns text with each ${…} replaced, or what is wrong with the first that cannot be. With one more $ before
+// expand returns text, without blanks at its ends, with each ${…} replaced, or what is wrong with the first that cannot be. With one more $ before
 // it, it is meant as it stands.
 func (e expander) expand(text string) (res, problem string) {
+	res, problem = e.replace(text)
+	return strings.TrimSpace(res), problem
+}
+
+// replace is expand for text whose blanks at its ends stay.
+func (e expander) replace(text string) (res, problem string) {
 	var out strings.Builder
 	for {
 		before, rest, ok := strings.Cut(text, "${")
 		inside, after, closed := strings.Cut(rest, "}")
 		if !ok || !closed {
 			out.WriteString(text)
-			return strings.TrimSpace(out.String()), ""
+			return out.String(), ""
 		}
 		value := "${" + inside + "}"
 		if literal, escaped := strings.CutSuffix(before, "$"); escaped {

@@ -196,10 +196,12 @@ func (p *configParser) servers(v Value) (Value, error) {
 	if err := p.dec.Decode(&raw); err != nil {
 		return v, err
 	}
-	var err error
-	if v.object, err = objectValue(raw); err != nil {
-		return v, fmt.Errorf("setting %q: %w", v.Name, err)
+	var doc any
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		return v, err
 	}
+	v.object, _ = doc.(object)
+	v.odd = v.object == nil && doc != nil // told to those who use servers; others need none
 	v.List = slices.Sorted(maps.Keys(v.object))
 	v.Value = strings.Join(v.List, ",")
 	return v, nil

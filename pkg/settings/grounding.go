@@ -190,6 +190,9 @@ func (g *groundingReader) servers(path string) {
 			g.problem(path, "unknown key %.80q", key)
 		}
 	}
+	if _, ok := doc["mcpServers"].(object); !ok && doc["mcpServers"] != nil {
+		g.problem(path, "mcpServers: want an object; it counts as not set")
+	}
 	g.out.servers, g.out.serversAt = at(doc, "mcpServers"), place{path: path, keys: []string{"mcpServers"}}
 }
 
@@ -205,8 +208,10 @@ func (g *groundingReader) effects() {
 	o.NoRanking = quality["enabled"] == false || quality["enable_quality_ranking"] == false
 	if list, ok := g.merged["enabled_backends"].([]any); ok && len(list) > 0 {
 		o.NoMCP = !slices.ContainsFunc(list, func(v any) bool {
-			entry, _ := v.(object)
-			name, _ := entry["name"].(string)
+			name, isText := v.(string)
+			if entry, _ := v.(object); !isText {
+				name, _ = entry["name"].(string)
+			}
 			return strings.EqualFold(name, "mcp")
 		})
 	}

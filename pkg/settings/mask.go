@@ -6,7 +6,7 @@ import (
 )
 
 // Secret reports whether a setting or variable of this name holds a secret: a part of it is key, token,
-// secret, password or credential, as in openai_api_key, and so do headers and the configuration of models and of servers, which often have one in them.
+// secret, password, credential or another word for these, as in openai_api_key, and so do headers and the configuration of models and of servers, which often have one in them.
 // max_tokens and keyword are not secrets.
 func Secret(name string) bool {
 	name = strings.ToLower(name)
@@ -17,10 +17,12 @@ func Secret(name string) bool {
 	}
 	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' }) {
 		switch part {
-		case "key", "keys", "token", "credential", "credentials", "auth", "passwd", "pass":
+		case "key", "keys", "credential", "credentials", "auth", "authorization", "passwd", "pass", "passphrase", "pat", "cookie", "bearer":
 			return true
+		case "pwd":
+			return part != name // PWD is a folder
 		}
-		if strings.Contains(part, "secret") || strings.Contains(part, "password") || strings.HasSuffix(part, "apikey") {
+		if strings.Contains(part, "secret") || strings.Contains(part, "password") || strings.HasSuffix(part, "apikey") || strings.HasSuffix(part, "token") {
 			return true
 		}
 	}

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -30,18 +29,6 @@ type MCPServer struct {
 	Where        string   // file or variable, and the place in it
 }
 
-// Secrets are the values of a server that must not be shown.
-func (m MCPServer) Secrets() (out []string) {
-	for _, values := range []map[string]string{m.Env, m.Headers} {
-		for _, name := range slices.Sorted(maps.Keys(values)) {
-			if v := strings.TrimPrefix(values[name], "Bearer "); v != "" && (Secret(name) || strings.EqualFold(name, "Authorization")) {
-				out = append(out, v)
-			}
-		}
-	}
-	return out
-}
-
 // mcpVariable holds servers as JSON: an object by name, or one with mcpServers.
 const mcpVariable = "OPENSPACE_MCP_SERVERS_JSON"
 
@@ -56,12 +43,15 @@ func (s *Settings) MCPServers(hosts []string, old Grounding) (servers []MCPServe
 		if doc, bad := parseDocument(mcpVariable, []byte(text)); bad != nil {
 			c.problems = append(c.problems, *bad)
 		} else {
-			c.list(place{path: mcpVariable}, serversIn(doc), true)
+			c.variable(doc)
 		}
 	}
 	for _, key := range objectSettings {
-		if v, ok := s.config[key]; ok && v.object != nil {
-			c.list(place{path: v.path, keys: []string{key}}, v.object, true)
+		v := s.config[key]
+		if in := (place{path: v.path, keys: []string{key}}); v.odd {
+			c.problem(in, "want an object of servers by name")
+		} else {
+			c.list(in, v.object, true)
 		}
 	}
 	c.list(old.serversAt, old.servers, true)
@@ -70,14 +60,23 @@ func (s *Settings) MCPServers(hosts []string, old Grounding) (servers []MCPServe
 	return c.servers, c.problems
 }
 
-// serversIn finds the list in a document that may be the list itself.
-func serversIn(doc object) object {
+// variable takes the servers of a document that may be the list itself.
+func (c *collector) variable(doc object) {
+	in := place{path: mcpVariable}
 	for _, key := range []string{"mcpServers", "servers", "mcp_servers"} {
-		if list, ok := doc[key].(object); ok {
-			return list
+		list, ok := doc[key].(object)
+		if !ok || list["command"] != nil || list["url"] != nil { // a server of that name
+			continue
 		}
+		for _, other := range slices.Sorted(maps.Keys(doc)) {
+			if other != key && !strings.HasPrefix(other, "_comment") {
+				c.problem(in.below(other), "unknown key beside %s", key)
+			}
+		}
+		c.list(in.below(key), list, true)
+		return
 	}
-	return doc
+	c.list(in, doc, true)
 }
 
 // collector takes servers from one source after the other.
@@ -102,6 +101,9 @@ func (c *collector) list(p place, list object, strict bool) {
 			continue
 		case !ok:
 			c.problem(at, "want an object")
+			continue
+		case strings.TrimSpace(name) == "":
+			c.problem(at, "a server needs a name")
 			continue
 		}
 		if server, ok := c.server(at, name, entry, strict); ok {
@@ -202,7 +204,10 @@ func (e *entryReader) keys(m *MCPServer) {
 		if m.Headers == nil {
 			m.Headers = map[string]string{}
 		}
-		m.Headers[name] = value
+		m.Headers[name] = strings.TrimSpace(value) // blanks at its ends are none of a header
+	}
+	for name, value := range m.Headers {
+		add(name, value)
 	}
 	for name, variable := range e.values("env_http_headers") {
 		add(name, e.expand("env_http_headers."+name, "${"+variable+"}"))
@@ -212,9 +217,15 @@ func (e *entryReader) keys(m *MCPServer) {
 	}
 }
 
+// kinds are what servers say of how they are reached, in all hosts.
+var kinds = []string{"", "stdio", "local", "http", "https", "remote", "streamable-http", "streamable_http", "streamablehttp", "sse"}
+
 // kind says how a server is reached; empty, with a problem, when the entry does not say that.
 func (e *entryReader) kind(m MCPServer) string {
 	said := strings.ToLower(e.text("type", "transport"))
+	if !slices.Contains(kinds, said) {
+		e.c.problem(e.at.below("type"), "want stdio, http or sse; it counts as not set")
+	}
 	switch socket := e.text("ws_url"); {
 	case m.Command != "":
 		return "stdio"
@@ -251,13 +262,13 @@ func (e *entryReader) text(names ...string) string {
 	if _, isText := v.(string); !ok && !isText {
 		e.c.problem(e.at.below(key), "want a text")
 	}
-	return e.expand(key, text)
+	return strings.TrimSpace(e.expand(key, text))
 }
 
 // expand puts variables in.
 func (e *entryReader) expand(key, text string) string {
 	r := hostReader{s: e.c.s}
-	res, bad := r.expander(e.at).expand(text)
+	res, bad := r.expander(e.at).replace(text)
 	if bad != "" {
 		e.missing = true
 		e.c.problem(e.at.below(key), "%s, so the server is left out", bad)
@@ -272,12 +283,10 @@ func (e *entryReader) texts(names ...string) (out []string) {
 	}
 	list, ok := v.([]any)
 	for i, one := range list {
-		text, isText := one.(string)
+		text, isText := wholeText(one)
 		if !isText {
-			if text, isText = scalarText(one); !isText {
-				ok = false
-				continue
-			}
+			ok = false
+			continue
 		}
 		out = append(out, e.expand(fmt.Sprintf("%s.%d", key, i), text))
 	}
@@ -285,6 +294,14 @@ func (e *entryReader) texts(names ...string) (out []string) {
 		e.c.problem(e.at.below(key), "want a list of texts")
 	}
 	return out
+}
+
+// wholeText is scalarText for what a program gets: blanks at its ends and no text at all mean something there.
+func wholeText(v any) (text string, ok bool) {
+	if text, ok = v.(string); ok {
+		return text, true
+	}
+	return scalarText(v)
 }
 
 func (e *entryReader) values(names ...string) map[string]string {
@@ -295,8 +312,8 @@ func (e *entryReader) values(names ...string) map[string]string {
 	list, ok := v.(object)
 	out := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(list)) {
-		text, isText := scalarText(list[name])
-		if _, empty := list[name].(string); !isText && !empty {
+		text, isText := wholeText(list[name])
+		if !isText {
 			ok = ok && list[name] == nil
 			continue
 		}
@@ -385,16 +402,3 @@ func (e *entryReader) unknown() {
 
 // objectSettings are the keys of the config file that hold objects.
 var objectSettings = []string{"mcp_servers", "mcpServers"}
-
-// objectValue reads the value of such a key, as JSON.
-func objectValue(raw json.RawMessage) (object, error) {
-	var doc any
-	if err := json.Unmarshal(raw, &doc); err != nil {
-		return nil, err
-	}
-	list, ok := doc.(object)
-	if !ok && doc != nil {
-		return nil, fmt.Errorf("want an object of servers by name")
-	}
-	return list, nil
-}

@@ -97,6 +97,7 @@ func TestMCPServerProblems(t *testing.T) {
 		"websocket":         {`{"ws_url": "ws://x"}`, "mcp_servers.s: WebSocket is not spoken"},
 		"no text":           {`{"command": ["x"]}`, "mcp_servers.s.command: want a text"},
 		// with a server all the same
+		"bad type":    {`{"url": "https://x.example/", "type": "websocket"}`, "mcp_servers.s.type: want stdio, http or sse; it counts as not set"},
 		"unknown key": {`{"command": "x", "timout": 5}`, `mcp_servers.s: unknown key "timout", did you mean "timeout"?`},
 		"bad time":    {`{"command": "x", "timeout": -1}`, "mcp_servers.s.timeout: want seconds"},
 		"bad args":    {`{"command": "x", "args": "-y"}`, "mcp_servers.s.args: want a list of texts"},
@@ -111,13 +112,29 @@ func TestMCPServerProblems(t *testing.T) {
 			if c.problem == "" && text != "" || !strings.Contains(text, c.problem) || strings.Count(text, "\n") > 1 {
 				t.Errorf("got %s, want %s", text, c.problem)
 			}
-			_, with := map[string]bool{"unknown key": true, "bad time": true, "bad args": true, "bad env": true, "bad size": true, "fine": true}[name]
+			_, with := map[string]bool{"bad type": true, "unknown key": true, "bad time": true, "bad args": true, "bad env": true, "bad size": true, "fine": true}[name]
 			if n := len(got); n != 1+map[bool]int{true: 1}[with] {
 				t.Errorf("got %d servers", n)
 			}
 		})
 	}
-	s := at(t, nil, "OPENSPACE_MCP_SERVERS_JSON={broken")
+	s := at(t, map[string]string{"home/.config/openspace/config.json": `{"mcp_servers": ["x"], "limit": 5}`, "home/.config/openspace/config_mcp.json": `{"mcpServers": [1]}`},
+		`OPENSPACE_MCP_SERVERS_JSON={"mcpServers": {"a": {"command": "x"}, "": {"command": "y"}}, "servers2": {}}`)
+	old := s.Grounding()
+	got, problems := s.MCPServers(nil, old)
+	text := told(problems) + "\n" + told(old.Problems)
+	for _, want := range []string{
+		"config.json: mcp_servers: want an object of servers by name", "config_mcp.json: mcpServers: want an object", "OPENSPACE_MCP_SERVERS_JSON: servers2: unknown key beside mcpServers",
+		"OPENSPACE_MCP_SERVERS_JSON: mcpServers.: a server needs a name",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("got\n%s\nwant %q", text, want)
+		}
+	}
+	if v, _ := s.Lookup("limit"); len(got) != 1 || got[0].Name != "a" || s.Err() != nil || v.Value != "5" {
+		t.Errorf("got %v, %v, limit %s", got, s.Err(), v.Value)
+	}
+	s = at(t, nil, "OPENSPACE_MCP_SERVERS_JSON={broken")
 	if _, problems := s.MCPServers([]string{"nobody"}, s.Grounding()); !strings.Contains(told(problems), "OPENSPACE_MCP_SERVERS_JSON:1:") || !strings.Contains(told(problems), `unknown host "nobody"`) {
 		t.Errorf("got %s", told(problems))
 	}

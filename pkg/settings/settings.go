@@ -45,6 +45,7 @@ type Value struct {
 	Project  bool    // it stands in a file of the working directory, which somebody else may have written
 	path     string  // of the file
 	object   object  // of the config file's list of MCP servers
+	odd      bool    // that list is no object
 	Shadowed []Value // weaker sources that also have one, strongest first
 }
 

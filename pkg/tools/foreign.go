@@ -10,7 +10,7 @@ import (
 
 const (
 	maxForeign  = 64 << 20 // bytes of one foreign result that are saved
-	maxPictures = 4        // of one foreign result that are shown
+	maxPictures = 3        // of one foreign result that are shown
 )
 
 // Foreign is what a tool that is not ours gave.
@@ -39,13 +39,16 @@ func (e *Env) Foreign(f Foreign) Result {
 		}
 	}
 	for i, p := range f.Pictures {
-		e.addPicture(&r, f.Name, i, p)
+		e.addPicture(&r, f.Name, i, p, isShown(i, len(f.Pictures)))
 	}
 	return r
 }
 
+// isShown chooses of many pictures the first, the last and one between them.
+func isShown(i, n int) bool { return n <= maxPictures || i == 0 || i == (n-1)/2 || i == n-1 }
+
 // addPicture adds a picture, or says that there is one.
-func (e *Env) addPicture(r *Result, name string, i int, p Image) {
+func (e *Env) addPicture(r *Result, name string, i int, p Image, show bool) {
 	about := fmt.Sprintf("Picture %d: %s, %s", i+1, oneLine(p.MIME), size(int64(len(p.Data))))
 	if ends, err := mime.ExtensionsByType(p.MIME); err == nil && len(ends) > 0 && strings.HasPrefix(p.MIME, "image/") {
 		if path, err := e.saveForeign(name, ends[0], p.Data); err == nil && path != "" {
@@ -53,7 +56,7 @@ func (e *Env) addPicture(r *Result, name string, i int, p Image) {
 		}
 	}
 	shown := Result{Content: about + ". It is one too many to be shown."}
-	if i < maxPictures {
+	if show {
 		shown = e.picture(about, p.MIME, p.Data)
 	}
 	r.Content = strings.TrimLeft(r.Content+"\n"+shown.Content, "\n")

@@ -25,16 +25,25 @@ func TestForeign(t *testing.T) {
 	if len(r.Content) > 400 || !strings.Contains(r.Content, r.FullPath) || !strings.Contains(r.Content, " end") || r.LeftOut < 800 {
 		t.Errorf("got %q, %d left out", r.Content, r.LeftOut)
 	}
-	var picture bytes.Buffer
-	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 2, 2))); err != nil {
-		t.Fatal(err)
-	}
 	var all []tools.Image
-	for range 6 {
+	for width := range 6 {
+		var picture bytes.Buffer
+		if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, width+1, 2))); err != nil {
+			t.Fatal(err)
+		}
 		all = append(all, tools.Image{MIME: "image/png", Data: picture.Bytes()})
 	}
-	r = e.Foreign(tools.Foreign{Name: "p", Pictures: append(all[:5:5], tools.Image{MIME: "image/png", Data: []byte("no picture")})})
-	if len(r.Images) != 4 || strings.Count(r.Content, "one too many") != 2 || !strings.Contains(r.Content, "p-2.png") {
+	r = e.Foreign(tools.Foreign{Name: "p", Pictures: all})
+	if len(r.Images) != 3 || strings.Count(r.Content, "one too many") != 3 || !strings.Contains(r.Content, "p-2.png") {
+		t.Fatalf("got %d pictures, %s", len(r.Images), r.Content)
+	}
+	for i, n := range []int{0, 2, 5} { // the first, one between, the last
+		if !bytes.Equal(r.Images[i].Data, all[n].Data) {
+			t.Errorf("picture %d is not number %d", i, n)
+		}
+	}
+	r = e.Foreign(tools.Foreign{Name: "p", Pictures: []tools.Image{all[0], {MIME: "image/png", Data: []byte("no picture")}}})
+	if len(r.Images) != 1 || strings.Count(r.Content, "Picture") != 2 {
 		t.Errorf("got %d pictures, %s", len(r.Images), r.Content)
 	}
 }

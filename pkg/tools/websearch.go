@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
@@ -234,7 +235,7 @@ func shownHits(provider, query string, hits []found, most int) Result {
 		}
 		fmt.Fprintf(&b, "%d. %s\n   %s\n", n, cmp.Or(title, u.Host), oneLine(h.URL))
 		if date := cmp.Or(h.Age, h.Date); date != "" {
-			date, _ = cut(oneLine(date), 40)
+			date, _ = cut(plainWords(date), 40)
 			snippet = date + ": " + snippet
 		}
 		if snippet != "" {
@@ -252,7 +253,13 @@ var tags = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</?
 
 // plainWords makes one line of a text that may have tags in it.
 func plainWords(text string) string {
-	return oneLine(html.UnescapeString(tags().ReplaceAllString(text, "")))
+	return strings.Map(func(r rune) rune {
+		joiner := r == '\u200c' || r == '\u200d' || unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+		if unicode.In(r, unicode.Cc, unicode.Cf) && !joiner { // what nobody sees
+			return -1
+		}
+		return r
+	}, oneLine(html.UnescapeString(tags().ReplaceAllString(text, ""))))
 }
 
 // get asks a provider, again when that can help.

@@ -41,7 +41,7 @@ func TestWebSearch(t *testing.T) {
 			fmt.Fprintf(w, `{"results":[{"title":%q,"url":"https://example.com/","content":"text"}]}`, r.Header.Get("Authorization"))
 		},
 		"/sear/search": func(w http.ResponseWriter, r *http.Request) {
-			fmt.Fprintf(w, `{"results":[{"title":"","url":"https://example.com/?f=%s","content":"c","publishedDate":"2026-11-30"}]}`, r.URL.Query().Get("format"))
+			fmt.Fprintf(w, `{"results":[{"title":"","url":"https://example.com/?f=%s","content":"\u001bc\u202e\udb40\udc41","publishedDate":"2026-11-30"}]}`, r.URL.Query().Get("format"))
 		},
 		"/none": says("application/json", `{"results":[]}`),
 	})

@@ -7,8 +7,11 @@ type Use struct {
 	Failures int     // of the last ones, in a row
 }
 
-// Enough is how many calls it takes before anything is said of a tool.
+// Enough is how many calls it takes before how they went counts in a tool's score.
 const Enough = 3
+
+// Judged is how many calls it takes before a tool is said to work or to fail.
+const Judged = 5
 
 // Thresholds of Penalty.
 const (
@@ -37,4 +40,4 @@ func (u Use) Penalty() float64 {
 }
 
 // Degraded tells whether a tool that is known well enough fails more often than not.
-func (u Use) Degraded() bool { return u.Calls >= 5 && u.Rate < 0.5 }
+func (u Use) Degraded() bool { return u.Calls >= Judged && u.Rate < 0.5 }
