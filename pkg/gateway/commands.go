@@ -50,7 +50,7 @@ func (g *Gateway) command(it *item, name string) error {
 	if err := g.ledger.record(it.entry(received)); err != nil {
 		return err
 	}
-	g.workers.Go(func() { g.process(&chat{}, it) })
+	g.workers.Go(func() { g.process(&chat{}, it, g.newTurn()) })
 	return nil
 }
 

@@ -135,7 +135,7 @@ func (g *Gateway) Run(ctx context.Context, ready func(addr string)) (err error) 
 	defer func() { err = errors.Join(err, g.ledger.close()) }()
 	listener, err := net.Listen("tcp", net.JoinHostPort(g.config.Server.Host, fmt.Sprint(g.config.Server.Port)))
 	if err != nil {
-		return wire.Errorf(wire.Network, "listen: %w", err).WithHint("another program may use the port; set server.port")
+		return wire.Errorf(wire.Network, "listen: %w", err).WithHint("set server.host and server.port; another program may use the port")
 	}
 	forget, err := g.announce(listener.Addr().String())
 	if err != nil {
@@ -150,10 +150,9 @@ func (g *Gateway) Run(ctx context.Context, ready func(addr string)) (err error) 
 	}
 	err = g.supervise(ctx)
 	g.setState("stopping")
-	err = errors.Join(err, stopServer())
 	close(g.draining)
 	g.drain(cancel)
-	return err
+	return errors.Join(err, stopServer())
 }
 
 // drain waits for what runs, and ends it when that takes too long.
@@ -183,6 +182,10 @@ func (g *Gateway) lock() (unlock func() error, err error) {
 	}
 	take := func(path, what string) error {
 		l, err := atomicfile.TryLock(path)
+		for try := 0; errors.Is(err, atomicfile.ErrLocked) && try < lockTries; try++ { // who looks whether one runs holds it for a moment
+			time.Sleep(lockPause)
+			l, err = atomicfile.TryLock(path)
+		}
 		if errors.Is(err, atomicfile.ErrLocked) {
 			return wire.Errorf(wire.Locked, "another gateway serves %s: %w", what, err)
 		}
@@ -204,6 +207,11 @@ func (g *Gateway) lock() (unlock func() error, err error) {
 	}
 	return unlock, nil
 }
+
+const (
+	lockTries = 20
+	lockPause = 10 * time.Millisecond
+)
 
 func lockFile(dataDir string) string { return filepath.Join(dataDir, "gateway.lock") }
 
