@@ -52,6 +52,7 @@ type Gateway struct {
 	joined map[string]*joined // by account
 	ledger *ledger
 	slots  chan struct{} // tasks that run at once
+	asks   chan struct{} // lists of skills that are made at once
 
 	ctx      context.Context // ends what runs
 	draining chan struct{}   // nothing new is begun
@@ -86,7 +87,7 @@ func (a Account) String() string { return a.Platform + "/" + a.ID }
 func New(o Options) (*Gateway, error) {
 	g := &Gateway{
 		config: o.Config, runner: o.Runner, log: o.Log, options: o, now: o.Now, mask: masker(o.Secrets), joined: map[string]*joined{}, chats: map[string]*chat{}, notices: map[string]time.Time{},
-		slots: make(chan struct{}, o.Config.Sessions.MaxParallelSessions), draining: make(chan struct{}), state: "starting",
+		slots: make(chan struct{}, o.Config.Sessions.MaxParallelSessions), asks: make(chan struct{}, maxAsks), draining: make(chan struct{}), state: "starting",
 	}
 	if g.now == nil {
 		g.now = time.Now
