@@ -110,6 +110,9 @@ func (a *app) health() *cli.Command {
 			if err != nil {
 				return err
 			}
+			if s.Server.Port == 0 {
+				return wire.Errorf(wire.Usage, "server.port is 0: nobody knows the port beforehand").WithHint("openspace-gateway status")
+			}
 			host := s.Server.Host
 			if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 				host = "127.0.0.1"

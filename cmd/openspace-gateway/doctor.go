@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/cli"
@@ -40,6 +43,7 @@ func (a *app) doctor() *cli.Command {
 			d := &diagnosis{env: env}
 			d.files(s)
 			d.commands()
+			d.tasks(ctx, s)
 			enabled := 0
 			for _, p := range s.platforms {
 				if p.access.Enabled {
@@ -104,6 +108,19 @@ func (d *diagnosis) commands() {
 	}
 }
 
+// tasks looks whether a task could begin: the arguments of openspace-execute, and the model's settings.
+func (d *diagnosis) tasks(ctx context.Context, s *settled) {
+	if d.wrong {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	_, hidden := s.secrets()
+	if err := s.suite(d.env, hidden, slog.New(slog.DiscardHandler)).Check(ctx); err != nil {
+		d.tell("error", "tasks", "openspace-execute cannot run tasks: "+err.Error(), cmp.Or(wire.AsError(err).Hint, "docs/models.md tells how to set a model up; agent.execute_args may be wrong"))
+	}
+}
+
 // channel looks at one channel, and asks the platform whether it knows us.
 func (d *diagnosis) channel(ctx context.Context, p platform) {
 	a := p.access
@@ -122,7 +139,7 @@ func (d *diagnosis) channel(ctx context.Context, p platform) {
 	defer cancel()
 	if c, ok := ch.(checker); ok {
 		if err := c.Check(ctx); err != nil {
-			d.tell("error", "channel", p.name+": "+err.Error(), "")
+			d.tell("error", "channel", p.name+": "+strings.TrimPrefix(err.Error(), p.name+": "), "")
 			return
 		}
 	}

@@ -50,7 +50,7 @@ func (g *Gateway) command(it *item, name string) error {
 	if err := g.ledger.record(it.entry(received)); err != nil {
 		return err
 	}
-	g.workers.Go(func() { g.process(&chat{}, it) })
+	g.workers.Go(func() { g.process(&chat{}, it, g.newTurn()) })
 	return nil
 }
 
@@ -140,7 +140,15 @@ func (g *Gateway) statusText(session string) string {
 // maxListed bounds lists in a chat.
 const maxListed = 30
 
+// maxAsks bounds the lists of skills that are made at once: each is a process.
+const maxAsks = 2
+
 func (g *Gateway) skillsText() string {
+	select {
+	case g.asks <- struct{}{}:
+		defer func() { <-g.asks }()
+	case <-g.ctx.Done():
+	}
 	ctx, cancel := context.WithTimeout(g.ctx, 10*time.Second)
 	defer cancel()
 	skills, err := g.runner.Skills(ctx)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // decoder puts the values of a file and of the environment into structs, and collects everything that is wrong.
@@ -140,11 +141,18 @@ func (d *decoder) text(path, s string, v reflect.Value, tag reflect.StructTag) {
 	case s == "":
 	case !allowed(s, tag):
 		d.wrong(path, "want one of %s, got %q", strings.ReplaceAll(tag.Get("oneof"), ",", ", "), s)
+	case tag.Get("kind") == "path" && strings.ContainsFunc(s, noPath):
+		d.wrong(path, "want a path of letters, digits and - . _ ~ /, got %q", s)
 	case tag.Get("kind") == "path":
 		v.SetString(cleanPath(s))
 	default:
 		v.SetString(s)
 	}
+}
+
+// noPath reports what has a meaning of its own in an address or in the table of the listener.
+func noPath(r rune) bool {
+	return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-._~/", r)
 }
 
 // allowed reports whether a word is one of those in the tag, if it has some.

@@ -52,6 +52,7 @@ type Gateway struct {
 	joined map[string]*joined // by account
 	ledger *ledger
 	slots  chan struct{} // tasks that run at once
+	asks   chan struct{} // lists of skills that are made at once
 
 	ctx      context.Context // ends what runs
 	draining chan struct{}   // nothing new is begun
@@ -86,7 +87,7 @@ func (a Account) String() string { return a.Platform + "/" + a.ID }
 func New(o Options) (*Gateway, error) {
 	g := &Gateway{
 		config: o.Config, runner: o.Runner, log: o.Log, options: o, now: o.Now, mask: masker(o.Secrets), joined: map[string]*joined{}, chats: map[string]*chat{}, notices: map[string]time.Time{},
-		slots: make(chan struct{}, o.Config.Sessions.MaxParallelSessions), draining: make(chan struct{}), state: "starting",
+		slots: make(chan struct{}, o.Config.Sessions.MaxParallelSessions), asks: make(chan struct{}, maxAsks), draining: make(chan struct{}), state: "starting",
 	}
 	if g.now == nil {
 		g.now = time.Now
@@ -135,7 +136,7 @@ func (g *Gateway) Run(ctx context.Context, ready func(addr string)) (err error) 
 	defer func() { err = errors.Join(err, g.ledger.close()) }()
 	listener, err := net.Listen("tcp", net.JoinHostPort(g.config.Server.Host, fmt.Sprint(g.config.Server.Port)))
 	if err != nil {
-		return wire.Errorf(wire.Network, "listen: %w", err).WithHint("another program may use the port; set server.port")
+		return wire.Errorf(wire.Network, "listen: %w", err).WithHint("set server.host and server.port; another program may use the port")
 	}
 	forget, err := g.announce(listener.Addr().String())
 	if err != nil {
@@ -150,10 +151,9 @@ func (g *Gateway) Run(ctx context.Context, ready func(addr string)) (err error) 
 	}
 	err = g.supervise(ctx)
 	g.setState("stopping")
-	err = errors.Join(err, stopServer())
 	close(g.draining)
 	g.drain(cancel)
-	return err
+	return errors.Join(err, stopServer())
 }
 
 // drain waits for what runs, and ends it when that takes too long.
@@ -183,6 +183,10 @@ func (g *Gateway) lock() (unlock func() error, err error) {
 	}
 	take := func(path, what string) error {
 		l, err := atomicfile.TryLock(path)
+		for try := 0; errors.Is(err, atomicfile.ErrLocked) && try < lockTries; try++ { // who looks whether one runs holds it for a moment
+			time.Sleep(lockPause)
+			l, err = atomicfile.TryLock(path)
+		}
 		if errors.Is(err, atomicfile.ErrLocked) {
 			return wire.Errorf(wire.Locked, "another gateway serves %s: %w", what, err)
 		}
@@ -204,6 +208,11 @@ func (g *Gateway) lock() (unlock func() error, err error) {
 	}
 	return unlock, nil
 }
+
+const (
+	lockTries = 20
+	lockPause = 10 * time.Millisecond
+)
 
 func lockFile(dataDir string) string { return filepath.Join(dataDir, "gateway.lock") }
 

@@ -3,12 +3,15 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
 func open(t *testing.T, dir string, now func() time.Time) (*ledger, []*item) {
@@ -154,5 +157,28 @@ func TestSessionKey(t *testing.T) {
 		if strings.ContainsAny(key, "/ \\") || strings.Contains(key, "..") || len(key) > 130 {
 			t.Errorf("%q: got key %q", c, key)
 		}
+	}
+}
+
+// A task whose answer cannot be put on disk, because that is full, is not run again: its answer is kept until
+// it can be.
+func TestAnswerOnFullDisk(t *testing.T) {
+	l := &ledger{queue: make(chan commit), ended: make(chan struct{}), now: time.Now}
+	tries := 0
+	go func() {
+		for c := range l.queue {
+			tries++
+			var err error
+			if tries < 4 {
+				err = errors.New("no space left on device")
+			}
+			c.done <- err
+		}
+	}()
+	defer close(l.queue)
+	g := &Gateway{ledger: l, ctx: t.Context(), log: slog.New(slog.DiscardHandler), mask: masker(nil), options: Options{Pause: time.Millisecond}}
+	it := &item{key: "k"}
+	if err := g.settleAnswer(it, wire.Result{Status: "success", Response: "done"}, []part{{Text: "done"}}); err != nil || !it.answered || tries != 4 {
+		t.Errorf("got %v, answered %v after %d tries, want 4", err, it.answered, tries)
 	}
 }

@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/openspace-dev/openspace/pkg/pipe"
 	"github.com/openspace-dev/openspace/pkg/wire"
@@ -53,6 +55,17 @@ func (s *Suite) Run(ctx context.Context, t wire.Task, used func(string)) (wire.R
 		err = wire.Errorf(wire.Internal, "openspace-execute ended without a result")
 	}
 	return res, err
+}
+
+// Check runs openspace-execute without a task: its error tells what is wrong with its arguments or the model's
+// settings. It asks no model. A run that is to be recorded is not tried, as that would write the recording.
+func (s *Suite) Check(ctx context.Context) error {
+	if slices.ContainsFunc(s.Args, func(a string) bool {
+		return strings.TrimLeft(a, "-") == "record" || strings.HasPrefix(strings.TrimLeft(a, "-"), "record=")
+	}) {
+		return nil
+	}
+	return s.run(ctx, "openspace-execute", append(append([]string{"--jsonl"}, s.Args...), "-"), nil, func(pipe.Record) error { return nil })
 }
 
 // Skills runs openspace-skills.

@@ -184,6 +184,7 @@ const (
 	headerTime  = 5 * time.Second
 	requestTime = 30 * time.Second
 	idleTime    = 2 * time.Minute
+	closeTime   = time.Second // for who is still speaking at the end: nothing is taken from them any more
 	headerBytes = 16 << 10
 )
 
@@ -203,11 +204,14 @@ func (g *Gateway) serve(l net.Listener) (stop func() error) {
 	failed := make(chan error, 1)
 	go func() { failed <- s.Serve(l) }()
 	return func() error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(g.ctx), requestTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(g.ctx), closeTime)
 		defer cancel()
-		err := errors.Join(s.Shutdown(ctx), <-failed)
-		if errors.Is(err, http.ErrServerClosed) {
-			return nil
+		err := s.Shutdown(ctx)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = s.Close()
+		}
+		if served := <-failed; !errors.Is(served, http.ErrServerClosed) {
+			err = errors.Join(err, served)
 		}
 		return err
 	}

@@ -157,14 +157,17 @@ func (g *Gateway) reply(it *item, text string) error {
 
 // edit changes a message that nobody has begun to work on. After that an edit means nothing.
 func (g *Gateway) edit(it *item) error {
-	g.mu.Lock()
-	var old *waiting
-	if c := g.chats[it.session]; c != nil {
-		if i := slices.IndexFunc(c.queue, func(w *waiting) bool { return w.key == it.key }); i >= 0 {
-			old = c.queue[i]
-		}
+	old := g.queued(it)
+	if old == nil {
+		return nil
 	}
-	if old == nil || commandOf(old.message.Text) != "" || commandOf(it.message.Text) != "" {
+	<-old.stored // until then its first text is being written
+	g.mu.Lock()
+	if c := g.chats[it.session]; old.lost || c == nil || !slices.Contains(c.queue, old) {
+		g.mu.Unlock()
+		return nil
+	}
+	if commandOf(old.message.Text) != "" || commandOf(it.message.Text) != "" {
 		g.mu.Unlock()
 		return nil
 	}
@@ -173,8 +176,22 @@ func (g *Gateway) edit(it *item) error {
 	m := old.message
 	changed.Message = &m
 	g.mu.Unlock()
-	<-old.stored
 	return g.ledger.record(changed)
+}
+
+// queued returns a message in its place in the queue; nil: it has none, or none any more.
+func (g *Gateway) queued(it *item) *waiting {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c := g.chats[it.session]
+	if c == nil {
+		return nil
+	}
+	i := slices.IndexFunc(c.queue, func(w *waiting) bool { return w.key == it.key })
+	if i < 0 {
+		return nil
+	}
+	return c.queue[i]
 }
 
 // isOurs reports whether a message in a session was sent by us.

@@ -12,6 +12,7 @@ import (
 
 // turn is a task that runs for a chat, or waits to.
 type turn struct {
+	ctx    context.Context
 	cancel context.CancelCauseFunc
 	since  time.Time
 	steps  int
@@ -29,37 +30,49 @@ const maxBegun = 5
 func (g *Gateway) work(key string, c *chat) {
 	defer g.workers.Done()
 	for {
-		w := g.next(key, c)
+		w, t := g.next(key, c)
 		if w == nil {
 			return
 		}
 		<-w.stored
 		if !w.lost {
-			g.process(c, w.item)
+			g.process(c, w.item, t)
 		}
+		g.endTurn(c, t)
 	}
 }
 
-// next takes the first of the queue. Without one the chat is forgotten.
-func (g *Gateway) next(key string, c *chat) *waiting {
+// next takes the first of the queue, and begins its turn: from here on it can be stopped. Without one the
+// chat is forgotten.
+func (g *Gateway) next(key string, c *chat) (*waiting, *turn) {
 	select {
 	case <-g.draining:
-		return nil
+		return nil, nil
 	default:
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(c.queue) == 0 {
 		delete(g.chats, key)
-		return nil
+		return nil, nil
 	}
 	w := c.queue[0]
 	c.queue = c.queue[1:]
-	return w
+	t := g.newTurn()
+	if !w.answered && commandOf(w.message.Text) == "" {
+		c.turn = t
+	}
+	return w, t
+}
+
+func (g *Gateway) newTurn() *turn {
+	t := &turn{since: g.now()}
+	t.ctx, t.cancel = context.WithCancelCause(g.ctx)
+	return t
 }
 
 // process brings one message to its end, as far as that is possible before the gateway stops.
-func (g *Gateway) process(c *chat, it *item) {
+func (g *Gateway) process(c *chat, it *item, t *turn) {
 	defer func() {
 		if v := recover(); v != nil {
 			g.log.Error("internal fault", "session", it.session, "message", it.message.ID, "fault", fmt.Sprint(v))
@@ -67,7 +80,7 @@ func (g *Gateway) process(c *chat, it *item) {
 	}()
 	defer g.showWork(it)()
 	for try := 0; !it.answered; try++ {
-		err := g.answer(c, it)
+		err := g.answer(it, t)
 		if g.ctx.Err() != nil {
 			return
 		}
@@ -79,6 +92,7 @@ func (g *Gateway) process(c *chat, it *item) {
 			return
 		}
 	}
+	g.endTurn(c, t)
 	g.finish(g.ctx, it)
 }
 
@@ -112,7 +126,7 @@ func (g *Gateway) showWork(it *item) (done func()) {
 }
 
 // answer finds the answer to a message and puts it on disk.
-func (g *Gateway) answer(c *chat, it *item) error {
+func (g *Gateway) answer(it *item, t *turn) error {
 	s, err := g.openSession(it.session, g.joined[it.account].account, it.message.Chat)
 	if err != nil {
 		return err
@@ -123,11 +137,7 @@ func (g *Gateway) answer(c *chat, it *item) error {
 	if it.begun >= maxBegun {
 		return g.settleAnswer(it, wire.Result{Status: "error"}, g.texts(it, textGivenUp))
 	}
-	ctx, cancel := context.WithCancelCause(g.ctx)
-	defer cancel(nil)
-	t := &turn{cancel: cancel, since: g.now()}
-	g.setTurn(c, t)
-	defer g.setTurn(c, nil)
+	ctx := t.ctx
 	select {
 	case g.slots <- struct{}{}:
 		defer func() { <-g.slots }()
@@ -151,16 +161,19 @@ func (g *Gateway) answer(c *chat, it *item) error {
 	return g.settleAnswer(it, res, parts)
 }
 
-func (g *Gateway) setTurn(c *chat, t *turn) {
+// endTurn ends a turn whose answer is found.
+func (g *Gateway) endTurn(c *chat, t *turn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c.turn = t
+	c.turn = nil
+	t.cancel(nil)
 }
 
 // settleAnswer puts the answer on disk: from here on it is this one.
 func (g *Gateway) settleAnswer(it *item, res wire.Result, parts []part) error {
 	it.parts, it.status, it.taskID, it.response = parts, res.Status, res.TaskID, res.Response
-	err := g.ledger.record(entry{Kind: answered, Key: it.key, Parts: parts, Status: it.status, TaskID: it.taskID, Response: it.response})
+	e := entry{Kind: answered, Key: it.key, Parts: parts, Status: it.status, TaskID: it.taskID, Response: it.response}
+	err := g.retry(g.ctx, func() error { return g.ledger.record(e) }) // the task is done: it must not run again for a full disk
 	it.answered = err == nil
 	return err
 }
@@ -262,7 +275,7 @@ func (g *Gateway) tellProgress(ctx context.Context, t *turn, it *item) (done fun
 		defer close(ended)
 		id := ""
 		for sleep(ctx, progressEvery) {
-			text := g.progressText(t)
+			text := g.mask(g.progressText(t))
 			if id != "" {
 				g.call(ctx, func(ctx context.Context) error { return editor.Edit(ctx, it.message.Chat, id, text) })
 				continue

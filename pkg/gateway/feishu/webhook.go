@@ -31,7 +31,7 @@ func (r *refusal) Error() string { return r.text }
 
 // ServeHTTP is the webhook.
 func (c *Channel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h, leave := c.gate.Enter()
+	h, leave := c.gate.Enter(w)
 	if h == nil {
 		http.Error(w, "not running", http.StatusServiceUnavailable)
 		return

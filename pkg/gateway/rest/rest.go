@@ -107,6 +107,7 @@ type Gate struct {
 	mu   sync.Mutex
 	host *gateway.Host
 	busy sync.WaitGroup
+	open map[http.ResponseWriter]bool // requests that are being answered
 }
 
 // Open lets requests in.
@@ -116,20 +117,36 @@ func (g *Gate) Open(h gateway.Host) {
 	g.host = &h
 }
 
-// Shut lets no more in, and waits for those that are.
+// shutTime is how long a request may still be read when the gate is shut.
+const shutTime = time.Second
+
+// Shut lets no more in, and waits for those that are. Who has not sent all of a request by now has a second.
 func (g *Gate) Shut() {
 	g.mu.Lock()
 	g.host = nil
+	for w := range g.open {
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(shutTime))
+	}
 	g.mu.Unlock()
 	g.busy.Wait()
 }
 
 // Enter returns the host for one request, which calls leave at its end; nil: the gate is shut.
-func (g *Gate) Enter() (h *gateway.Host, leave func()) {
+func (g *Gate) Enter(w http.ResponseWriter) (h *gateway.Host, leave func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.host != nil {
-		g.busy.Add(1)
+	if g.host == nil {
+		return nil, func() {}
 	}
-	return g.host, g.busy.Done
+	if g.open == nil {
+		g.open = map[http.ResponseWriter]bool{}
+	}
+	g.open[w] = true
+	g.busy.Add(1)
+	return g.host, func() {
+		g.mu.Lock()
+		delete(g.open, w)
+		g.mu.Unlock()
+		g.busy.Done()
+	}
 }

@@ -24,7 +24,7 @@ const (
 
 // ServeHTTP is the webhook: GET proves to the platform that it is ours, POST has what happened.
 func (c *Channel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h, leave := c.gate.Enter()
+	h, leave := c.gate.Enter(w)
 	if h == nil {
 		http.Error(w, "not running", http.StatusServiceUnavailable)
 		return
