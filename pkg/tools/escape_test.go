@@ -97,12 +97,14 @@ var attempts = []attempt{
 	{name: "switch off", command: "shutdown now", says: "stop or restart the machine", never: true},
 }
 
+// isClosed is a reason that comes before others where the source is in the user's home.
+const isClosed = "is closed: it may hold secrets"
+
 const canary = "canary-4711-of-the-user"
 
 // outside is the world that must stay as it is.
 type outside struct {
 	dir, home, work, name string
-	closed                bool // all of it is in the user's home, which is a reason to refuse that comes before others
 	victim                *exec.Cmd
 	heard                 chan string // what services got
 }
@@ -114,8 +116,7 @@ func newOutside(t *testing.T) *outside {
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed := strings.HasPrefix(base, "/tmp/")
-	if closed {
+	if strings.HasPrefix(base, "/tmp/") {
 		if base, err = os.UserHomeDir(); err != nil || strings.HasPrefix(base, "/tmp/") {
 			t.Skipf("source and home are in /tmp: %v", err)
 		}
@@ -125,7 +126,7 @@ func newOutside(t *testing.T) *outside {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	o := &outside{dir: filepath.Join(dir, "outside"), work: filepath.Join(dir, "work"), heard: make(chan string, 100), closed: closed}
+	o := &outside{dir: filepath.Join(dir, "outside"), work: filepath.Join(dir, "work"), heard: make(chan string, 100)}
 	o.home, o.name = filepath.Join(o.dir, "home"), fmt.Sprintf("openspace-escape-%d", os.Getpid())
 	for _, d := range []string{o.work, filepath.Join(o.home, ".ssh")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
@@ -268,7 +269,7 @@ func (o *outside) try(t *testing.T, a attempt, says, command string) {
 		t.Errorf("got a secret: %q", r.Content)
 	}
 	switch {
-	case says != "" && (r.Code != tools.Denied || !strings.Contains(r.Content, says) && !(o.closed && strings.Contains(r.Content, "is closed"))):
+	case says != "" && (r.Code != tools.Denied || !strings.Contains(r.Content, says) && !strings.Contains(r.Content, isClosed)):
 		t.Errorf("got %q (%s), want it denied with %q", r.Content, r.Code, says)
 	case says == "" && !a.inside && !r.Failed():
 		t.Errorf("got %q, want a failure that says why", r.Content)
