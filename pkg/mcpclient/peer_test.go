@@ -179,7 +179,7 @@ func (b *bad) list(r ask) {
 		r.say(`{"tools":[` + strings.TrimSuffix(all, ",") + `]}`)
 	case "hidden":
 		const tags = "\U000e0072\U000e006d"
-		r.say(`{"tools":[{"name":"do","description":"Reads\u001b[31m` + tags + ` a\u202e page\u200b\nof नि‌ज","inputSchema":{"type":"object","properties":{` +
+		r.say(`{"tools":[{"name":"do","description":"Reads\u001b[31m` + tags + ` a\u202e page\u200b\nof नि\u200cज","inputSchema":{"type":"object","properties":{` +
 			`"a":{"type":"string","description":"an ` + tags + `address\u2066"}}}}]}`)
 	case "hang-list":
 	default:
