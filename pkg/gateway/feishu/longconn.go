@@ -87,7 +87,8 @@ func (c *Channel) connection(ctx context.Context, h gateway.Host) error {
 			return c.handle(ctx, e, h.Take)
 		})
 		if err != nil {
-			if cause := context.Cause(ctx); cause != nil {
+			// A ping fails, too, on a connection that was given up; silence is the reason then.
+			if cause := context.Cause(ctx); cause != nil && !errors.Is(err, errSilent) {
 				err = cause
 			}
 			return fmt.Errorf("connection lost: %w", err)
@@ -137,6 +138,9 @@ func handshake(resp *http.Response, err error) error {
 	}
 	return fmt.Errorf("connect: %w", rest.Clean(err))
 }
+
+// errSilent tells of a connection on which nothing comes any more.
+var errSilent = errors.New("nothing came")
 
 // link is an open connection.
 type link struct {
@@ -203,8 +207,8 @@ func (l *link) read(ctx context.Context, handle func(payload []byte) error) erro
 	wait, cancel := context.WithTimeout(ctx, l.patient)
 	defer cancel()
 	kind, data, err := l.conn.Read(wait)
-	if wait.Err() != nil && ctx.Err() == nil {
-		return fmt.Errorf("nothing came for %v, not even a pong", l.patient)
+	if errors.Is(wait.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("%w for %v, not even a pong", errSilent, l.patient)
 	}
 	if err != nil {
 		return err
