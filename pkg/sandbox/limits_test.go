@@ -26,6 +26,9 @@ func TestLimits(t *testing.T) {
 	for _, level := range []sandbox.Level{sandbox.BestEffort, sandbox.Off} {
 		for _, tt := range tests {
 			t.Run(string(level)+"/"+tt.name, func(t *testing.T) {
+				if raced && tt.limits.Memory > 0 {
+					t.Skip("the race detector does not start within this memory")
+				}
 				s := spec(t, tt.script)
 				s.Limits, s.Level = tt.limits, level
 				got := run(t, s)
