@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"slices"
@@ -48,10 +47,7 @@ func (c *Channel) stayConnected(ctx context.Context, h gateway.Host) error {
 		if time.Since(begin) > steady {
 			try = 0
 		}
-		pause := min(250*time.Millisecond<<min(try, 16), longestPause)
-		select {
-		case <-time.After(pause/2 + rand.N(pause/2+1)):
-		case <-ctx.Done():
+		if !rest.Retry(ctx, try, longestPause) {
 			return nil
 		}
 	}

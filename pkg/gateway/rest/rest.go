@@ -5,9 +5,11 @@ package rest
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"mime/multipart"
 	"net"
 	"net/http"
@@ -100,6 +102,36 @@ func Copy(w io.Writer, resp *http.Response) error {
 		err = io.ErrUnexpectedEOF
 	}
 	return err
+}
+
+// Download writes the file at an address to w. The caller has made sure that this server may have the token.
+func Download(ctx context.Context, client *http.Client, platform string, from *url.URL, token string, w io.Writer) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from.String(), nil)
+	if err != nil {
+		return gateway.Permanent("%s: bad request", platform)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("%s: fetch file: %w", platform, Clean(err))
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: fetch file: status %s", platform, resp.Status)
+	}
+	return Copy(w, resp)
+}
+
+// Retry waits before another try, with the pause doubled for each of those before (from 0), up to longest, and shaken. It is false
+// when ctx has ended.
+func Retry(ctx context.Context, try int, longest time.Duration) bool {
+	pause := min(250*time.Millisecond<<min(try, 16), longest)
+	select {
+	case <-time.After(pause/2 + rand.N(pause/2+1)):
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // Gate lets requests in while a channel runs. Its zero value is shut.

@@ -1,7 +1,6 @@
 package slack
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -180,20 +179,7 @@ func (c *Channel) Fetch(ctx context.Context, _ gateway.Message, a gateway.Attach
 	if err != nil || !c.known(u) {
 		return gateway.Permanent("slack: the file is at an address that must not get the token")
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.Key, bytes.NewReader(nil))
-	if err != nil {
-		return gateway.Permanent("slack: bad request")
-	}
-	req.Header.Set("Authorization", "Bearer "+c.config.BotToken)
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return fmt.Errorf("slack: fetch file: %w", rest.Clean(err))
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("slack: fetch file: status %s", resp.Status)
-	}
-	return rest.Copy(w, resp)
+	return rest.Download(ctx, c.http, "slack", u, c.config.BotToken, w)
 }
 
 // Working puts a reaction on a message, or takes it away.

@@ -224,20 +224,7 @@ func (c *Channel) Fetch(ctx context.Context, _ gateway.Message, a gateway.Attach
 	if err != nil || !c.mayHave(u) {
 		return gateway.Permanent("whatsapp: the file is at an address that must not get the token")
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return gateway.Permanent("whatsapp: bad request")
-	}
-	req.Header.Set("Authorization", "Bearer "+c.config.AccessToken)
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return fmt.Errorf("whatsapp: %w", rest.Clean(err))
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("whatsapp: fetch file: status %s", resp.Status)
-	}
-	return rest.Copy(w, resp)
+	return rest.Download(ctx, c.http, "whatsapp", u, c.config.AccessToken, w)
 }
 
 // mayHave reports whether a server may have the token: the API's own, and those where the platform keeps files.
