@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/openspace-dev/openspace/pkg/llm"
 	"github.com/openspace-dev/openspace/pkg/recording"
@@ -142,7 +141,7 @@ func (r *run) shortenResult(e *Execution, sent string, limit int) string {
 	if e.Result.FullPath != "" {
 		hint = "; all of it: " + e.Result.FullPath
 	}
-	head, tail := ends(content, limit*2/3, limit/3)
+	head, tail := recording.Ends(content, limit*2/3, limit/3)
 	short := *e
 	short.Result.Content = fmt.Sprintf("%s\n[… %d bytes left out%s …]\n%s", head, len(content)-len(head)-len(tail), hint, tail)
 	return label(short)
@@ -198,7 +197,7 @@ func shortenValue(v any, limit int) any {
 		if len(v) <= limit+slack {
 			return v
 		}
-		head, tail := ends(v, limit*2/3, limit/3)
+		head, tail := recording.Ends(v, limit*2/3, limit/3)
 		return fmt.Sprintf("%s\n[… %d bytes left out of this record …]\n%s", head, len(v)-len(head)-len(tail), tail)
 	case []any:
 		for i := range v {
@@ -210,16 +209,4 @@ func shortenValue(v any, limit int) any {
 		}
 	}
 	return v
-}
-
-// ends returns about the first and the last bytes of a longer text, without cutting characters.
-func ends(s string, first, last int) (head, tail string) {
-	for first > 0 && !utf8.RuneStart(s[first]) {
-		first--
-	}
-	from := len(s) - last
-	for from < len(s) && !utf8.RuneStart(s[from]) {
-		from++
-	}
-	return s[:first], s[from:]
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/openspace-dev/openspace/pkg/llm"
+	"github.com/openspace-dev/openspace/pkg/recording"
 )
 
 // digest is what remains of messages that were left out. It is made by rules and not by a model: a summary by
@@ -135,11 +136,11 @@ func (d *digest) size() int64 {
 func oneLine(s string, limit int) string {
 	cut := len(s) > 4*limit
 	if cut {
-		s, _ = ends(s, 4*limit, 0)
+		s, _ = recording.Ends(s, 4*limit, 0)
 	}
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) > limit {
-		s, _ = ends(s, limit, 0)
+		s, _ = recording.Ends(s, limit, 0)
 		cut = true
 	}
 	if cut {

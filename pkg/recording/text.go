@@ -123,7 +123,7 @@ func (r *Recording) text(s string) (short, file string, err error) {
 	if err != nil {
 		where = "could not be saved"
 	}
-	head, tail := ends(s, keepHead, keepTail)
+	head, tail := Ends(s, keepHead, keepTail)
 	return fmt.Sprintf("%s\n[… %d bytes left out; the whole text %s …]\n%s", head, len(s)-len(head)-len(tail), where, tail), file, err
 }
 
@@ -191,12 +191,12 @@ func shorten(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	head, tail := ends(s, limit*3/4, limit/4)
+	head, tail := Ends(s, limit*3/4, limit/4)
 	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", head, len(s)-len(head)-len(tail), tail)
 }
 
-// ends returns about the first and the last bytes of a longer text, without cutting characters.
-func ends(s string, first, last int) (head, tail string) {
+// Ends returns about the first and the last bytes of a longer text, without cutting characters.
+func Ends(s string, first, last int) (head, tail string) {
 	for first > 0 && !utf8.RuneStart(s[first]) {
 		first--
 	}
@@ -212,6 +212,6 @@ func cutText(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	head, _ := ends(s, limit, 0)
+	head, _ := Ends(s, limit, 0)
 	return strings.TrimRight(head, " \n") + "…"
 }
