@@ -8,6 +8,7 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         atomicfile  crash-safe replacement of files, advisory locks
 	         ignore      ignore files: what a .gitignore leaves out
 	         skill       the SKILL.md format: reading, editing, validation, which files belong to a skill  ← ignore
+	                     (skilltest: the real skills of the test data)
 	         lexical     words, stems and the arithmetic of BM25F
 	         vec         unit vectors in a mapped file, the nearest of them
 	         patch       edits as text: whole files, blocks, hunks; read and applied in memory

@@ -65,6 +65,7 @@ var below = map[string][]string{
 	"pkg/gateway/whatsapp":              {"gateway", "gateway/rest", "wire"}, // a channel
 	"pkg/gateway/whatsapp/whatsapptest": {"gateway/whatsapp", "gateway/gatewaytest"},
 
+	"pkg/skill/skilltest":       {},           // the real skills of the test data
 	"pkg/registry/registrytest": {"registry"}, // what storages must do
 	"pkg/llm/llmtest":           {},           // a scripted model over HTTP
 	"pkg/embed/openai":          {"embed"},    // an endpoint as an embedder

@@ -1,50 +1,25 @@
 package evolve_test
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/openspace-dev/openspace/pkg/evolve"
+	"github.com/openspace-dev/openspace/pkg/skill/skilltest"
 )
 
-// benchSkills returns the skills of SkillsBench, or skips the test when they are not there.
+// benchSkills returns the skills of SkillsBench.
 func benchSkills(t *testing.T) (texts []string) {
 	t.Helper()
-	dir := os.Getenv("OPENSPACE_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	f, err := os.Open(filepath.Join(dir, "skills.jsonl.gz"))
-	if os.IsNotExist(err) {
-		t.Skipf("the real skills are not in %s (set OPENSPACE_DATA): skipping", dir)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var r struct{ Source, Skill_md string }
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			t.Fatal(err)
-		}
+	for _, r := range skilltest.Reals(t) {
 		if r.Source == "skillsbench" {
-			texts = append(texts, r.Skill_md)
+			texts = append(texts, r.Text)
 		}
 	}
-	if err := lines.Err(); err != nil || len(texts) != 198 {
-		t.Fatalf("got %d skills of SkillsBench, %v, want 198", len(texts), err)
+	if len(texts) != 198 {
+		t.Fatalf("got %d skills of SkillsBench, want 198", len(texts))
 	}
 	return texts
 }

@@ -1,54 +1,13 @@
 package patch_test
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/openspace-dev/openspace/pkg/patch"
+	"github.com/openspace-dev/openspace/pkg/skill/skilltest"
 )
-
-// corpus returns the real skill files, or skips the test when they are not there.
-func corpus(t *testing.T) []string {
-	t.Helper()
-	dir := os.Getenv("OPENSPACE_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	f, err := os.Open(filepath.Join(dir, "skills.jsonl.gz"))
-	if os.IsNotExist(err) {
-		t.Skipf("the real skills are not in %s (set OPENSPACE_DATA): skipping", dir)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []string
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var r struct {
-			Text string `json:"skill_md"`
-		}
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, r.Text)
-	}
-	if err := lines.Err(); err != nil || len(all) != 3063 {
-		t.Fatalf("got %d real skills, %v, want 3063", len(all), err)
-	}
-	return all
-}
 
 // edited is a one-line edit of a text: what it leads to, and some lines of the edit around it.
 type edited struct {
@@ -102,7 +61,8 @@ func (e edited) block() string {
 func TestRealSkills(t *testing.T) {
 	careless := strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`, "—", "-", "–", "-", "…", "...", "\u00a0", " ")
 	applied, ambiguous := 0, 0
-	for i, text := range corpus(t) {
+	for i, r := range skilltest.Reals(t) {
+		text := r.Text
 		if text == "" || strings.Contains(strings.ReplaceAll(text, "\r\n", ""), "\r") {
 			continue
 		}
@@ -144,7 +104,8 @@ func cutEnds(s string) string {
 // A whole skill file comes out of a reply as it went in, whatever is written in it.
 func TestRealSkillsWhole(t *testing.T) {
 	whole, stray := 0, 0
-	for i, text := range corpus(t) {
+	for i, r := range skilltest.Reals(t) {
+		text := r.Text
 		text = strings.ReplaceAll(strings.TrimPrefix(text, "\uFEFF"), "\r\n", "\n")
 		if !strings.HasPrefix(text, "---\n") || !strings.HasSuffix(text, "\n") || !strings.Contains(text, "\nname:") || !strings.Contains(text[4:], "\n---\n") {
 			continue

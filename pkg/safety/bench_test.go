@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/openspace-dev/openspace/pkg/safety"
+	"github.com/openspace-dev/openspace/pkg/skill/skilltest"
 )
 
 // cleanText is about a megabyte of ordinary Markdown in which no rule has any
@@ -43,7 +44,7 @@ func BenchmarkClean(b *testing.B) {
 // BenchmarkReal is the speed on real skills, one scan each, with all that is
 // found in them.
 func BenchmarkReal(b *testing.B) {
-	skills := realSkills(b)
+	skills := skilltest.Reals(b)
 	size := 0
 	for _, s := range skills {
 		size += len(s.Text)

@@ -1,13 +1,8 @@
 package safety_test
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,43 +11,10 @@ import (
 	"testing"
 
 	"github.com/openspace-dev/openspace/pkg/safety"
+	"github.com/openspace-dev/openspace/pkg/skill/skilltest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
-
-// realSkill is a line of skills.jsonl.gz.
-type realSkill struct {
-	ID   string `json:"id"`
-	Text string `json:"skill_md"`
-}
-
-// realSkills reads the real skills; a test without them is skipped.
-func realSkills(tb testing.TB) []realSkill {
-	tb.Helper()
-	dir := os.Getenv("OPENSPACE_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	f, err := os.Open(filepath.Join(dir, "skills.jsonl.gz"))
-	if err != nil {
-		tb.Skipf("the real skills are not here (set OPENSPACE_DATA): %v", err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(bufio.NewReader(f))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var skills []realSkill
-	for d := json.NewDecoder(z); ; {
-		var s realSkill
-		if err := d.Decode(&s); errors.Is(err, io.EOF) {
-			return skills
-		} else if err != nil {
-			tb.Fatal(err)
-		}
-		skills = append(skills, s)
-	}
-}
 
 // fakeTool, clickFix and fixture are why a real skill may be blocked.
 const (
@@ -93,7 +55,7 @@ var blocked = map[string]string{
 // blocked, few may be warned about, and the counts by rule are a golden file, so
 // that the effect of a changed rule is seen.
 func TestReal(t *testing.T) {
-	skills := realSkills(t)
+	skills := skilltest.Reals(t)
 	verdicts := map[safety.Verdict]int{}
 	counts := map[string]int{}
 	for _, s := range skills {
@@ -131,7 +93,7 @@ func TestRealWithoutNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range realSkills(t) {
+	for _, s := range skilltest.Reals(t) {
 		if blocked[s.ID] == "" {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/openspace-dev/openspace/pkg/skill"
+	"github.com/openspace-dev/openspace/pkg/skill/skilltest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -20,9 +21,9 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // the texts, files per diagnostic code, and files that pass each profile.
 func TestRealCounts(t *testing.T) {
 	count := map[string]int{}
-	for _, r := range corpus(t) {
+	for _, r := range skilltest.Reals(t) {
 		data := []byte(r.Text)
-		s, problems := skill.Parse(data, r.folder())
+		s, problems := skill.Parse(data, r.Folder())
 		if s == nil {
 			t.Fatalf("%s: not loaded: %v", r.ID, problems)
 		}
@@ -45,7 +46,7 @@ func TestRealCounts(t *testing.T) {
 			count[code]++
 		}
 		for _, p := range skill.Profiles() {
-			ds, err := skill.Check(data, r.folder(), p)
+			ds, err := skill.Check(data, r.Folder(), p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +120,7 @@ func golden(t *testing.T, name, got string) {
 // of the field may differ.
 func TestRealSetField(t *testing.T) {
 	const fresh = "A new: description # with \"all\" sorts"
-	for _, r := range corpus(t) {
+	for _, r := range skilltest.Reals(t) {
 		data := []byte(r.Text)
 		out, err := skill.SetField(data, "description", fresh)
 		if err != nil {
@@ -174,15 +175,15 @@ func sameOutside(t *testing.T, id string, a, b []byte) {
 // TestRealFix mends every real file: it reads as before, and what can be mended
 // is gone.
 func TestRealFix(t *testing.T) {
-	for _, r := range corpus(t) {
+	for _, r := range skilltest.Reals(t) {
 		data := []byte(r.Text)
-		out, fixed := skill.Fix(data, r.folder())
-		before, problems := skill.Parse(data, r.folder())
-		after, left := skill.Parse(out, r.folder())
+		out, fixed := skill.Fix(data, r.Folder())
+		before, problems := skill.Parse(data, r.Folder())
+		after, left := skill.Parse(out, r.Folder())
 		if after.Name != before.Name || after.Description != before.Description || !bytes.Equal(after.Body, before.Body) {
 			t.Errorf("%s: reads otherwise after %v", r.ID, fixed)
 		}
-		if again, _ := skill.Fix(out, r.folder()); !bytes.Equal(again, out) {
+		if again, _ := skill.Fix(out, r.Folder()); !bytes.Equal(again, out) {
 			t.Errorf("%s: a second Fix changes it", r.ID)
 		}
 		for _, d := range left {
@@ -204,7 +205,7 @@ func BenchmarkParse(b *testing.B) {
 		}
 	})
 	b.Run("real", func(b *testing.B) {
-		all := corpus(b)
+		all := skilltest.Reals(b)
 		total := 0
 		data := make([][]byte, len(all))
 		for i, r := range all {
@@ -214,7 +215,7 @@ func BenchmarkParse(b *testing.B) {
 		b.SetBytes(int64(total / len(all)))
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
-			skill.Parse(data[i%len(data)], all[i%len(data)].folder())
+			skill.Parse(data[i%len(data)], all[i%len(data)].Folder())
 		}
 	})
 }
