@@ -63,18 +63,27 @@ func (r channel) Cells() []string {
 	return []string{r.Platform, r.Account, up, r.Since, strconv.Itoa(r.Received), strconv.Itoa(r.Ignored), strconv.Itoa(r.Sent), strconv.Itoa(r.Failed), r.Note}
 }
 
+// running reads the configuration and finds the gateway that runs with it.
+func (a *app) running(env *cli.Env) (*settled, gateway.Running, error) {
+	s, err := a.load(env)
+	if err != nil {
+		return nil, gateway.Running{}, err
+	}
+	r, err := gateway.Find(s.DataDir)
+	if wire.CodeOf(err) == wire.NotFound {
+		err = wire.Errorf(wire.NotFound, "%w", err).WithHint("openspace-gateway run")
+	}
+	return s, r, err
+}
+
 // status is the verb status.
 func (a *app) status() *cli.Command {
 	return &cli.Command{
 		Name: "status", Short: "show the running gateway",
 		Run: func(ctx context.Context, env *cli.Env) error {
-			s, err := a.load(env)
+			_, r, err := a.running(env)
 			if err != nil {
 				return err
-			}
-			r, err := gateway.Find(s.DataDir)
-			if err != nil {
-				return noneRuns(err)
 			}
 			h, err := r.Health(ctx)
 			if err != nil {
@@ -135,13 +144,9 @@ func (a *app) stop() *cli.Command {
 	return &cli.Command{
 		Name: "stop", Short: "end the running gateway", Signals: true,
 		Run: func(ctx context.Context, env *cli.Env) error {
-			s, err := a.load(env)
+			s, r, err := a.running(env)
 			if err != nil {
 				return err
-			}
-			r, err := gateway.Find(s.DataDir)
-			if err != nil {
-				return noneRuns(err)
 			}
 			p, err := os.FindProcess(r.PID)
 			if err == nil {

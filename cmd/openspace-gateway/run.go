@@ -15,7 +15,6 @@ import (
 	"github.com/openspace-dev/openspace/pkg/gateway"
 	"github.com/openspace-dev/openspace/pkg/pipe"
 	"github.com/openspace-dev/openspace/pkg/settings"
-	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
 // run is the verb run.
@@ -117,12 +116,4 @@ func secretValues(environ []string) (out []string) {
 func listensFor(host string) (others bool) {
 	ip := net.ParseIP(host)
 	return host != "localhost" && (ip == nil || !ip.IsLoopback())
-}
-
-// noneRuns is the answer of verbs that need a running gateway.
-func noneRuns(err error) error {
-	if wire.CodeOf(err) == wire.NotFound {
-		return wire.Errorf(wire.NotFound, "%w", err).WithHint("openspace-gateway run")
-	}
-	return err
 }
