@@ -23,6 +23,9 @@ const (
 	resumeAfter = time.Second     // before a stream that ended too early is asked for again
 )
 
+// errClosed: the connection was closed on our side.
+var errClosed = errors.New("the connection was closed")
+
 // errLegacy: the server speaks the older of the two HTTP transports.
 var errLegacy = errors.New("the server takes no requests at its address")
 
@@ -95,9 +98,9 @@ func (r *remote) request(ctx context.Context, method string, body []byte) (*http
 func (r *remote) call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	id, answer := r.pending.add()
 	defer r.pending.drop(id)
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	defer context.AfterFunc(r.life, stop)()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer context.AfterFunc(r.life, func() { stop(&LostError{errClosed}) })()
 	err := r.ask(ctx, method, id, request{Version: "2.0", ID: &id, Method: method, Params: params})
 	select {
 	case m := <-answer:
@@ -128,6 +131,10 @@ func (r *remote) failure(ctx context.Context, method string, id int64, err error
 			defer stop()
 			_ = r.notify(say, cancelled, map[string]any{"requestId": id})
 		}()
+	}
+	var lost *LostError
+	if errors.As(context.Cause(ctx), &lost) {
+		return lost
 	}
 	return ctx.Err()
 }

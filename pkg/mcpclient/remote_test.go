@@ -1,6 +1,7 @@
 package mcpclient_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -132,6 +133,44 @@ func TestRemoteChaos(t *testing.T) {
 		if r := call(t, s, "far__do", nil); r.Content != "done" {
 			t.Errorf("after %s: got %+v", name, r)
 		}
+	}
+}
+
+// A server that let one call run out of time and answers no ping keeps the connection on which another call waits.
+func TestProbeSparesOthers(t *testing.T) {
+	f := &far{}
+	calls, pinged := make(chan struct{}), make(chan struct{})
+	var count, starts atomic.Int32
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		switch {
+		case bytes.Contains(body, []byte(`"initialize"`)):
+			starts.Add(1)
+		case bytes.Contains(body, []byte(`"ping"`)):
+			<-calls
+			defer close(pinged)
+		case !bytes.Contains(body, []byte(`"tools/call"`)):
+		case count.Add(1) == 1:
+			<-r.Context().Done()
+			return
+		default:
+			close(calls)
+			<-pinged
+			time.Sleep(100 * time.Millisecond) // for what would follow from the ping
+		}
+		f.ServeHTTP(w, r)
+	}))
+	defer web.Close()
+	s, _ := open(t, mcpclient.Server{Name: "far", Kind: mcpclient.HTTP, URL: web.URL, Timeout: 2 * time.Second}).set(t)
+	if r := call(t, s, "far__do", nil); !strings.Contains(r.Error, "no answer within 2s") {
+		t.Errorf("got %+v", r)
+	}
+	if r := call(t, s, "far__do", nil); r.Content != "done" {
+		t.Errorf("got %+v", r)
+	}
+	if n := starts.Load(); n != 1 {
+		t.Errorf("got %d connections, want 1", n)
 	}
 }
 

@@ -30,6 +30,7 @@ type server struct {
 	mu       sync.Mutex
 	closed   bool
 	live     *session
+	waiting  int    // calls that are underway
 	starting *start // nil: nobody is starting it
 	deaths   int    // in a row, without a call that was answered
 	until    time.Time
@@ -271,33 +272,43 @@ func (s *server) relist() {
 	}
 }
 
-// call calls a tool. When the connection ends meanwhile, it is called once more on a new one if it was never sent, or if
-// that does no harm.
+// call calls a tool, and looks after a server that let it run out of time.
 func (s *server) call(ctx context.Context, d definition, args json.RawMessage) (json.RawMessage, error) {
 	limited, stop := context.WithTimeout(ctx, s.conf.Timeout)
 	defer stop()
-	for again := false; ; again = true {
-		live, err := s.session(limited)
-		if err != nil {
-			return nil, s.late(ctx, err)
-		}
-		raw, err := live.call(limited, callTool, map[string]any{"name": d.Name, "arguments": arguments(args)})
-		var lost *LostError
-		switch {
-		case err == nil:
-			s.answered()
-			return raw, nil
-		case !again && (errors.Is(err, errNotSent) || errors.As(err, &lost) && d.repeatable()):
-			continue
-		case limited.Err() != nil && ctx.Err() == nil:
-			go s.probe(live)
-		}
-		var refused *RPCError
-		if errors.As(err, &refused) {
-			s.answered()
-		}
-		return nil, s.late(ctx, err)
+	s.wait(1)
+	raw, live, err := s.ask(limited, d, args)
+	s.wait(-1)
+	var refused *RPCError
+	switch {
+	case err == nil || errors.As(err, &refused):
+		s.answered()
+	case live != nil && limited.Err() != nil && ctx.Err() == nil:
+		go s.probe(live)
 	}
+	return raw, s.late(ctx, err)
+}
+
+// ask makes a call on the connection that it returns. When the connection ends meanwhile, the call is made once more on a new
+// one if it was never sent, or if that does no harm.
+func (s *server) ask(ctx context.Context, d definition, args json.RawMessage) (raw json.RawMessage, live *session, err error) {
+	for again := false; ; again = true {
+		if live, err = s.session(ctx); err != nil {
+			return nil, nil, err
+		}
+		raw, err = live.call(ctx, callTool, map[string]any{"name": d.Name, "arguments": arguments(args)})
+		var lost *LostError
+		if again || !errors.Is(err, errNotSent) && !(errors.As(err, &lost) && d.repeatable()) {
+			return raw, live, err
+		}
+	}
+}
+
+// wait counts a call in or out.
+func (s *server) wait(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting += n
 }
 
 // late makes of the end of our own limit an error that names it.
@@ -315,7 +326,8 @@ func (s *server) answered() {
 	s.deaths = 0
 }
 
-// probe ends a server that let a call run out of time and does not answer at all, so that the next call begins anew.
+// probe ends a server that let a call run out of time and does not answer at all, so that the next call begins anew. Other
+// calls that are underway are not cut off: their answer, or their own end, tells more than a ping.
 func (s *server) probe(live *session) {
 	ctx, stop := context.WithTimeout(s.pool.life, pingTime)
 	defer stop()
@@ -325,12 +337,15 @@ func (s *server) probe(live *session) {
 		return
 	}
 	s.mu.Lock()
-	if s.live == live {
+	ended := s.live == live && s.waiting == 0
+	if ended {
 		s.live = nil
 		s.died(errors.New("it did not answer any more"))
 	}
 	s.mu.Unlock()
-	live.close()
+	if ended {
+		live.close()
+	}
 }
 
 // close ends the server for good.
