@@ -6,6 +6,7 @@ Arrows go down only: a package may import those of lower levels that its row nam
 
 	level 0  jsonl       lines in and out: cap, line numbers, flush rule
 	         atomicfile  crash-safe replacement of files, advisory locks
+	         lifeline    how a process knows that the one which started it is gone
 	         ignore      ignore files: what a .gitignore leaves out
 	         skill       the SKILL.md format: reading, editing, validation, which files belong to a skill  ← ignore
 	                     (skilltest: the real skills of the test data)
@@ -36,7 +37,7 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	level 2  review      prepared changes of skills: pins, proposals, putting in place  ← store, skill, wire, atomicfile
 	         search      candidates to one ranked list  ← lexical, skill, store, roots, index, embed, safety, wire
 	         registry    the server of a skill community ← api, journal, skill, index, lexical, safety, atomicfile, jsonl
-	         pipe        other commands of the suite as children: lines in, records out  ← jsonl, wire
+	         pipe        other commands of the suite as children: lines in, records out  ← jsonl, lifeline, wire
 	         transfer    skill folder, archive, registry ← skill, store, safety, cloud, api, wire, atomicfile
 	         tools       what an agent can do: shell, files, web, skills  ← browser, policy, sandbox, scratch, wire, atomicfile, ignore
 	         mcpclient   tools of the user's MCP servers                 ← tools, wire, atomicfile
@@ -50,7 +51,7 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	                     (feishu, slack, telegram, whatsapp: one platform each)
 	                     (rest: what channels over HTTP share)
 	                     (gatewaytest: what every channel must do)
-	         cli         the process boundary of all commands           ← jsonl, wire, settings
+	         cli         the process boundary of all commands           ← jsonl, lifeline, wire, settings
 
 Commands stand in cmd/<name> and may import cli and everything below it.
 */

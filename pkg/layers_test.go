@@ -36,7 +36,8 @@ var below = map[string][]string{
 	"pkg/index":      {"lexical", "atomicfile", "roots", "skill", "vec"},
 	"pkg/search":     {"skill", "store", "roots", "index", "embed", "safety", "wire", "lexical"},
 	"pkg/registry":   {"api", "journal", "skill", "index", "lexical", "safety", "atomicfile", "jsonl", "wire"},
-	"pkg/pipe":       {"jsonl", "wire"},
+	"pkg/lifeline":   {},
+	"pkg/pipe":       {"jsonl", "lifeline", "wire"},
 	"pkg/llm":        {"jsonl"},
 	"pkg/policy":     {},
 	"pkg/sandbox":    {},
@@ -51,7 +52,7 @@ var below = map[string][]string{
 	"pkg/hosts":      {"settings", "atomicfile"},
 	"pkg/mcpserver":  {"pipe", "wire", "settings", "jsonl"},
 	"pkg/gateway":    {"atomicfile", "journal", "jsonl", "pipe", "settings", "wire"},
-	"pkg/cli":        {"jsonl", "wire", "settings"},
+	"pkg/cli":        {"jsonl", "lifeline", "wire", "settings"},
 	"cmd":            {},
 
 	"pkg/gateway/rest":                  {"gateway"},                         // what channels over HTTP share

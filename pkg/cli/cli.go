@@ -20,8 +20,11 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
+
+	"github.com/openspace-dev/openspace/pkg/lifeline"
 )
 
 // Command describes a command, or a verb of a command that has several.
@@ -59,16 +62,21 @@ type Process struct {
 // Main runs c in this process and exits.
 func Main(c *Command) { os.Exit(Execute(context.Background(), c, thisProcess())) }
 
-// thisProcess returns the real process.
+// thisProcess returns the real process, which from now on does not outlive a command of the suite that started it.
 func thisProcess() Process {
+	environ, gone := lifeline.Watch(os.Environ())
+	os.Unsetenv(lifeline.Variable)
+	if gone != nil {
+		go follow(gone)
+	}
 	dir, _ := os.Getwd()
 	p := Process{
-		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Dir: dir,
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: environ, Dir: dir,
 		Passwd:         "/etc/passwd",
 		StdinTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
 		StdoutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		StderrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
-		Notify:         notify,
+		Notify:         func(ctx context.Context) (context.Context, context.CancelFunc) { return notify(ctx, gone) },
 	}
 	if p.StdoutTerminal {
 		p.Width, _, _ = term.GetSize(int(os.Stdout.Fd()))
@@ -76,14 +84,35 @@ func thisProcess() Process {
 	return p
 }
 
-// signalError is the cause of a context that a signal ended.
-type signalError struct{ sig os.Signal }
+// grace is how long a process has to end when it is asked to because its starter is gone: as long as that would have given it.
+const grace = 5 * time.Second
 
-func (e *signalError) Error() string { return "canceled by signal: " + e.sig.String() }
+// follow ends this process when the one that started it is gone: as TERM would, and after a while for good.
+func follow(gone <-chan struct{}) {
+	<-gone
+	if self, err := os.FindProcess(os.Getpid()); err == nil {
+		self.Signal(syscall.SIGTERM)
+	}
+	time.Sleep(grace)
+	lifeline.End()
+}
+
+// signalError is the cause of a context that a signal ended.
+type signalError struct {
+	sig    os.Signal
+	orphan bool // the signal is our own
+}
+
+func (e *signalError) Error() string {
+	if e.orphan {
+		return "canceled: the program that started this one is gone"
+	}
+	return "canceled by signal: " + e.sig.String()
+}
 
 // notify ends the context at the first INT or TERM; a second one ends the process. A signal that was
-// ignored when the process started stays ignored.
-func notify(parent context.Context) (context.Context, context.CancelFunc) {
+// ignored when the process started stays ignored. Gone tells whether the signal is that of follow.
+func notify(parent context.Context, gone <-chan struct{}) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	c := make(chan os.Signal, 1)
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
@@ -94,10 +123,19 @@ func notify(parent context.Context) (context.Context, context.CancelFunc) {
 	go func() {
 		select {
 		case sig := <-c:
-			cancel(&signalError{sig})
+			cancel(&signalError{sig: sig, orphan: closed(gone)})
 		case <-ctx.Done():
 		}
 		signal.Stop(c)
 	}()
 	return ctx, func() { cancel(context.Canceled) }
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }

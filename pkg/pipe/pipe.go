@@ -1,8 +1,9 @@
 // Package pipe runs other commands of the suite as children and exchanges lines with them.
 //
 // It owns how a command is found, started, fed, read, ended and reaped: nobody else starts a process. A child
-// is the leader of a process group of its own, so that what it has started ends with it. Its stderr is always
-// drained, its stdin and stdout are pipes, and no call blocks for longer than its process group lives.
+// is the leader of a process group of its own, so that what it has started ends with it. A command of the suite also ends when
+// this process is killed (pkg/lifeline). Its stderr is always drained, its stdin and stdout are pipes, and no call blocks for
+// longer than its process group lives.
 package pipe
 
 import (
@@ -20,6 +21,7 @@ import (
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/jsonl"
+	"github.com/openspace-dev/openspace/pkg/lifeline"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -42,7 +44,8 @@ type Child struct {
 	stdin io.WriteCloser
 	lines *jsonl.Writer
 	out   *jsonl.Reader
-	tail  []byte // the end of stderr
+	line  io.Closer // by which it knows that we live
+	tail  []byte    // the end of stderr
 	drain sync.WaitGroup
 	stop  func() bool
 	ctx   context.Context
@@ -85,7 +88,7 @@ func Start(ctx context.Context, path string, o Options) (*Child, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
-	if err := c.cmd.Start(); err != nil {
+	if c.line, err = lifeline.Start(c.cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
 	c.stdin, c.lines, c.out = stdin, jsonl.NewWriter(stdin), jsonl.NewReader(stdout)
@@ -116,6 +119,7 @@ func (c *Child) signal(sig syscall.Signal) {
 // reaped ends everything that the child left behind when it was canceled.
 func (c *Child) reaped() {
 	c.stop()
+	c.line.Close()
 	if c.ctx.Err() != nil {
 		c.signal(syscall.SIGKILL)
 	}
