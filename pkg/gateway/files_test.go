@@ -127,7 +127,7 @@ func TestAttachments(t *testing.T) {
 		{Kind: "file", Key: "k1", Name: "../../etc/pass wd\x1b.txt"}, {Kind: "file", Key: "k2", Name: "large.bin"}, {Kind: "image", Key: "gone", Name: ""},
 	}
 	f.say(m)
-	f.shows(1)
+	f.shows(2) // the answer, and what was not taken
 	task := f.runner.ran()[0]
 	want := "Look at the attached files and say what is in them.\n(the file \"large.bin\" was not taken: it is larger than 10 bytes)\n(the file \"image\" could not be fetched)"
 	if task.Task != want {
@@ -143,7 +143,7 @@ func TestAttachments(t *testing.T) {
 	m = message("m2", "more")
 	m.Attachments = []gateway.Attachment{{Kind: "file", Key: "k3", Name: "new"}}
 	f.say(m)
-	f.shows(2)
+	f.shows(3)
 	left, _ := os.ReadDir(filepath.Join(f.workspace(), "received"))
 	if len(left) != 1 || !strings.HasSuffix(left[0].Name(), "-new") {
 		t.Errorf("got %v, want the newest file alone", left)
@@ -156,7 +156,7 @@ func TestAttachments(t *testing.T) {
 	}
 	m.ID = "m3"
 	f.say(m)
-	f.shows(3)
+	f.shows(4)
 	if left, _ := os.ReadDir(outside); len(left) != 0 {
 		t.Errorf("got %v outside of the workspace", left)
 	}
