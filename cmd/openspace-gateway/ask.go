@@ -24,6 +24,7 @@ type state struct {
 	StartedAt string `json:"started_at,omitempty"`
 	Running   int    `json:"running"`
 	Waiting   int    `json:"waiting"`
+	Unsent    int    `json:"unsent"`
 }
 
 // Typed returns the record with its type.
@@ -31,12 +32,12 @@ func (r state) Typed() wire.Record { r.Type = "gateway"; return r }
 
 // Columns are the headings of Cells.
 func (state) Columns() []string {
-	return []string{"STATUS", "PID", "ADDRESS", "STARTED", "RUNNING", "WAITING"}
+	return []string{"STATUS", "PID", "ADDRESS", "STARTED", "RUNNING", "WAITING", "UNSENT"}
 }
 
 // Cells are the values of a row.
 func (r state) Cells() []string {
-	return []string{r.Status, strconv.Itoa(r.PID), r.Addr, r.StartedAt, strconv.Itoa(r.Running), strconv.Itoa(r.Waiting)}
+	return []string{r.Status, strconv.Itoa(r.PID), r.Addr, r.StartedAt, strconv.Itoa(r.Running), strconv.Itoa(r.Waiting), strconv.Itoa(r.Unsent)}
 }
 
 // channel is the record of a channel.
@@ -96,7 +97,7 @@ func (a *app) status() *cli.Command {
 
 // show writes what is known; the exit status says whether all is well.
 func show(env *cli.Env, h gateway.Health, addr string) error {
-	if err := env.Out.Emit(state{Status: h.Status, PID: h.PID, Addr: addr, StartedAt: h.StartedAt, Running: h.Running, Waiting: h.Waiting}); err != nil {
+	if err := env.Out.Emit(state{Status: h.Status, PID: h.PID, Addr: addr, StartedAt: h.StartedAt, Running: h.Running, Waiting: h.Waiting, Unsent: h.Unsent}); err != nil {
 		return err
 	}
 	for _, c := range h.Channels {

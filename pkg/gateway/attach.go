@@ -23,8 +23,9 @@ const maxAttachments = 20
 
 var errTooLarge = errors.New("too large")
 
-// keepAttachments fetches the files of a message. The notes tell of those that are not there.
-func (g *Gateway) keepAttachments(ctx context.Context, s *session, it *item) (kept []Attachment, notes []string) {
+// keepAttachments fetches the files of a message. The notes tell of those that are not there. Its error says that the
+// message is left to the next start.
+func (g *Gateway) keepAttachments(ctx context.Context, s *session, it *item) (kept []Attachment, notes []string, err error) {
 	for i, a := range it.message.Attachments {
 		name := fileName(a.Name, a.Kind)
 		if i >= maxAttachments {
@@ -33,6 +34,8 @@ func (g *Gateway) keepAttachments(ctx context.Context, s *session, it *item) (ke
 		}
 		got, err := g.keepAttachment(ctx, s, it, a, fmt.Sprintf("%s-%s", it.key[:8], name))
 		switch {
+		case errors.Is(err, errLeft):
+			return nil, nil, err
 		case errors.Is(err, errTooLarge):
 			notes = append(notes, fmt.Sprintf("the file %q was not taken: it is larger than %s", name, size(g.config.Sessions.MaxAttachmentBytes)))
 		case err != nil:
@@ -43,7 +46,7 @@ func (g *Gateway) keepAttachments(ctx context.Context, s *session, it *item) (ke
 			kept = append(kept, got)
 		}
 	}
-	return kept, notes
+	return kept, notes, nil
 }
 
 // keepAttachment fetches one file, again when that fails for a reason that may pass.
@@ -61,13 +64,7 @@ func (g *Gateway) keepAttachment(ctx context.Context, s *session, it *item, a At
 		return a, err
 	}
 	path := filepath.Join(inDir, name)
-	for try := 0; ; try++ {
-		a.Size, err = g.fetch(ctx, root, it, a, path, most)
-		if err == nil || errors.Is(err, errTooLarge) || errors.Is(err, ErrPermanent) || try == 2 || !g.pause(ctx, try) {
-			break
-		}
-	}
-	if err != nil {
+	if a.Size, err = g.fetchAgain(ctx, root, it, a, path, most); err != nil {
 		return a, errors.Join(err, remove(root, path))
 	}
 	a.Path = filepath.Join(s.workspace, path)
@@ -79,6 +76,26 @@ func remove(root *os.Root, path string) error {
 		return err
 	}
 	return nil
+}
+
+// fetchTries is how often a file is tried to be fetched, unless the platform refuses the key: then as long as an answer
+// would be tried to be sent.
+const fetchTries = 3
+
+func (g *Gateway) fetchAgain(ctx context.Context, root *os.Root, it *item, a Attachment, path string, most int64) (n int64, err error) {
+	for try := 0; ; try++ {
+		n, err = g.fetch(ctx, root, it, a, path, most)
+		refused := errors.Is(err, ErrFatal)
+		switch {
+		case err == nil, errors.Is(err, errTooLarge), errors.Is(err, ErrPermanent),
+			!refused && try+1 >= fetchTries, refused && g.now().Sub(it.at) > giveUp:
+			return n, err
+		}
+		g.log.Warn("fetch again", "session", it.session, "try", try+1, "error", g.mask(err.Error()))
+		if left := g.wait(ctx, g.pauseAfter(err, try)); left != nil {
+			return 0, left
+		}
+	}
 }
 
 func (g *Gateway) fetch(ctx context.Context, root *os.Root, it *item, a Attachment, path string, most int64) (int64, error) {

@@ -24,11 +24,12 @@ type Channel interface {
 	Run(ctx context.Context, h Host) error
 
 	// Send sends one message and returns its id on the platform. The error is one of Permanent when it can
-	// never be sent, one of Later when the platform says when to try again, and any other when it may be
-	// tried again soon. When out.ReplyTo is gone, the message is sent as one that answers none.
+	// never be sent, one of Later when the platform says when to try again, one of Fatal when the platform
+	// refuses our key, and any other when it may be tried again soon. When out.ReplyTo is gone, the message is
+	// sent as one that answers none.
 	Send(ctx context.Context, out Out) (id string, err error)
 
-	// Fetch writes an attachment's content to w, and stops when w fails.
+	// Fetch writes an attachment's content to w, and stops when w fails. Its errors are those of Send.
 	Fetch(ctx context.Context, m Message, a Attachment, w io.Writer) error
 
 	// Working shows that a message is being worked on, or no longer is: a reaction or a typing sign.
@@ -158,10 +159,11 @@ func (l Limits) measure(s string) int {
 	return l.Measure(s)
 }
 
-// ErrFatal is matched by errors of Run after which the channel is not started again.
+// ErrFatal is matched by errors of Run after which the channel is not started again, and by those of Send and Fetch
+// when the platform refuses our key: what they were to do waits for a better one, for a day.
 var ErrFatal = errors.New("the channel cannot work")
 
-// Fatal marks an error of Run after which trying again is no use.
+// Fatal marks an error after which trying again is no use before somebody has mended the settings.
 func Fatal(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrFatal, fmt.Errorf(format, args...))
 }

@@ -16,8 +16,8 @@ import (
 var commands = []struct{ name, does string }{
 	{"/help", "this list"},
 	{"/new", "begin a new conversation; what was said before is no longer part of it"},
-	{"/stop", "end what is running here and drop what waits"},
-	{"/status", "what is running and waiting here"},
+	{"/stop", "end what is running here and drop what waits, answers too"},
+	{"/status", "what is running and waiting here, and which answers cannot be sent"},
 	{"/skills", "the skills that I have"},
 	{"/files", "the files of this chat; `/files NAME` sends one"},
 }
@@ -29,6 +29,9 @@ func commandOf(text string) string {
 	word, _, _ = strings.Cut(word, "\n")
 	word, _, _ = strings.Cut(word, "@")
 	word = strings.ToLower(word)
+	if word == "/start" { // what Telegram has people send first
+		return "/help"
+	}
 	for _, c := range commands {
 		if c.name == word {
 			return word
@@ -85,56 +88,6 @@ func helpText() string {
 		fmt.Fprintf(&b, "\n- `%s`: %s", c.name, c.does)
 	}
 	return b.String()
-}
-
-// stop ends the turn of a chat and drops what waits.
-func (g *Gateway) stop(it *item) error {
-	g.mu.Lock()
-	var dropped []*waiting
-	running := false
-	if c := g.chats[it.session]; c != nil {
-		dropped, c.queue = c.queue, nil
-		if running = c.turn != nil; running {
-			c.turn.cancel(errStopped)
-		}
-	}
-	g.mu.Unlock()
-	for _, w := range dropped {
-		<-w.stored
-		if !w.lost {
-			if err := g.ledger.record(entry{Kind: closed, Key: w.key, Status: "dropped"}); err != nil {
-				return err
-			}
-		}
-	}
-	text := "Nothing is running here."
-	if running {
-		text = "Stopped."
-	}
-	if n := len(dropped); n > 0 {
-		text += fmt.Sprintf(" Messages that waited and are dropped: %d.", n)
-	}
-	return g.reply(it, text)
-}
-
-func (g *Gateway) statusText(session string) string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	busy := 0
-	for _, c := range g.chats {
-		if c.turn != nil {
-			busy++
-		}
-	}
-	c := g.chats[session]
-	if c == nil || c.turn == nil {
-		return fmt.Sprintf("Nothing is running here. Tasks in all chats: %d, at once at most %d.", busy, cap(g.slots))
-	}
-	text := fmt.Sprintf("Running for %s", g.now().Sub(c.turn.since).Round(time.Second))
-	if c.turn.steps > 0 {
-		text += fmt.Sprintf(", %d steps, the last one with `%s`", c.turn.steps, c.turn.doing)
-	}
-	return text + fmt.Sprintf(". Messages that wait here: %d.", len(c.queue))
 }
 
 // maxListed bounds lists in a chat.

@@ -31,6 +31,7 @@ type channel struct {
 	fail  func(out gateway.Out) error
 	after func() error // after it is shown: the answer is lost
 	data  map[string]string
+	fetch func() error // before a file is fetched
 	signs int
 }
 
@@ -84,8 +85,13 @@ func (c *channel) Send(_ context.Context, out gateway.Out) (string, error) {
 
 func (c *channel) Fetch(_ context.Context, _ gateway.Message, a gateway.Attachment, w io.Writer) error {
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fetch != nil {
+		if err := c.fetch(); err != nil {
+			return err
+		}
+	}
 	data, ok := c.data[a.Key]
-	c.mu.Unlock()
 	if !ok {
 		return gateway.Permanent("no file %q", a.Key)
 	}
@@ -130,6 +136,13 @@ func (c *channel) texts() (out []string) {
 		}
 	}
 	return out
+}
+
+// fails sets what sending fails with, nil: it does not.
+func (c *channel) fails(how func(out gateway.Out) error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fail = how
 }
 
 // message is a message of ann in a direct chat.
@@ -237,6 +250,20 @@ func (f *fixture) say(m gateway.Message) {
 	if err := f.ch.say(m); err != nil {
 		f.t.Fatalf("say %q: %v", m.Text, err)
 	}
+}
+
+// health asks the gateway that runs.
+func (f *fixture) health() gateway.Health {
+	f.t.Helper()
+	r, err := gateway.Find(f.options.Config.DataDir)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	h, err := r.Health(f.t.Context())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return h
 }
 
 // transcript returns the lines of the only session.

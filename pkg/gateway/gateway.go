@@ -59,8 +59,9 @@ type Gateway struct {
 	workers  sync.WaitGroup
 
 	mu      sync.Mutex
-	chats   map[string]*chat     // by session: those with something to do
-	notices map[string]time.Time // until when a chat is not told the same again
+	chats   map[string]*chat       // by session: those with something to do
+	sending map[string][]*outgoing // by session: answers on their way
+	notices map[string]time.Time   // until when a chat is not told the same again
 	state   string
 }
 
@@ -86,8 +87,9 @@ func (a Account) String() string { return a.Platform + "/" + a.ID }
 // New returns a gateway that does nothing yet.
 func New(o Options) (*Gateway, error) {
 	g := &Gateway{
-		config: o.Config, runner: o.Runner, log: o.Log, options: o, now: o.Now, mask: masker(o.Secrets), joined: map[string]*joined{}, chats: map[string]*chat{}, notices: map[string]time.Time{},
-		slots: make(chan struct{}, o.Config.Sessions.MaxParallelSessions), asks: make(chan struct{}, maxAsks), draining: make(chan struct{}), state: "starting",
+		config: o.Config, runner: o.Runner, log: o.Log, options: o, now: o.Now, mask: masker(o.Secrets), joined: map[string]*joined{}, chats: map[string]*chat{}, sending: map[string][]*outgoing{},
+		notices: map[string]time.Time{},
+		slots:   make(chan struct{}, o.Config.Sessions.MaxParallelSessions), asks: make(chan struct{}, maxAsks), draining: make(chan struct{}), state: "starting",
 	}
 	if g.now == nil {
 		g.now = time.Now
@@ -301,7 +303,7 @@ func (j *joined) count(n *int) {
 
 // pause waits before another try, longer each time. It is false when ctx ends.
 func (g *Gateway) pause(ctx context.Context, try int) bool {
-	return sleep(ctx, min(g.options.Pause<<min(try, 16), longestPause))
+	return sleep(ctx, g.pauseAfter(nil, try))
 }
 
 func sleep(ctx context.Context, d time.Duration) bool {

@@ -58,6 +58,8 @@ type item struct {
 	begun    int // how often a task was started for it
 	taskID   string
 	answered bool
+	found    time.Time // when the answer was
+	out      *outgoing // once it is being sent
 	status   string
 	response string // what the transcript will have
 	parts    []part
@@ -161,7 +163,8 @@ func (it *item) apply(e entry) {
 	case begun:
 		it.begun++
 	case answered:
-		it.answered, it.parts, it.status, it.taskID, it.response, it.ids = true, e.Parts, e.Status, e.TaskID, e.Response, nil
+		it.answered, it.found, it.parts, it.ids = true, time.UnixMilli(e.At), e.Parts, nil
+		it.status, it.taskID, it.response = e.Status, e.TaskID, e.Response
 	case sent:
 		if e.Part == len(it.ids) && e.Part < len(it.parts) {
 			it.ids = append(it.ids, e.PartID)

@@ -30,6 +30,7 @@ type Health struct {
 	Channels  []ChannelHealth `json:"channels,omitempty"`
 	Running   int             `json:"running"` // tasks
 	Waiting   int             `json:"waiting"` // messages that are not begun
+	Unsent    int             `json:"unsent"`  // answers that the platform does not take at the moment
 	Sessions  int             `json:"sessions"`
 }
 
@@ -134,11 +135,8 @@ func (g *Gateway) health(all bool) Health {
 	h := Health{Status: g.state}
 	for _, c := range g.chats {
 		h.Waiting += len(c.queue)
-		if c.turn != nil {
-			h.Running++
-		}
 	}
-	h.Sessions = len(g.chats)
+	h.Running, h.Unsent, h.Sessions = g.busy(), g.unsent(), len(g.chats)
 	g.mu.Unlock()
 	for _, j := range g.joined {
 		j.mu.Lock()

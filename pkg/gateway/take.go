@@ -142,17 +142,21 @@ func (g *Gateway) noticed(name string, every time.Duration) bool {
 
 // reply answers at once, beside the queue.
 func (g *Gateway) reply(it *item, text string) error {
-	it.answered, it.status, it.parts = true, "notice", g.texts(it, text)
+	it.answered, it.found, it.status, it.parts = true, g.now(), "notice", g.texts(it, text)
 	e := entry{Kind: answered, Key: it.key, Parts: it.parts, Status: it.status}
 	if err := g.ledger.record(it.entry(received), e); err != nil {
 		return err
 	}
-	g.workers.Add(1)
-	go func() {
-		defer g.workers.Done()
-		g.finish(g.ctx, it)
-	}()
+	g.finishBeside(it)
 	return nil
+}
+
+// finishBeside sends a notice while the chat goes on: it waits for nothing that is stuck there.
+func (g *Gateway) finishBeside(it *item) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	o := g.beginSend(it)
+	g.workers.Go(func() { g.finish(o) })
 }
 
 // edit changes a message that nobody has begun to work on. After that an edit means nothing.
@@ -214,7 +218,7 @@ func (g *Gateway) resume(open []*item) {
 			continue
 		}
 		if it.answered && it.status == "notice" {
-			g.workers.Go(func() { g.finish(g.ctx, it) })
+			g.finishBeside(it)
 			continue
 		}
 		g.mu.Lock()

@@ -38,7 +38,7 @@ func (g *Gateway) work(key string, c *chat) {
 		if !w.lost {
 			g.process(c, w.item, t)
 		}
-		g.endTurn(c, t)
+		g.endTurn(c, t, nil)
 	}
 }
 
@@ -59,7 +59,10 @@ func (g *Gateway) next(key string, c *chat) (*waiting, *turn) {
 	w := c.queue[0]
 	c.queue = c.queue[1:]
 	t := g.newTurn()
-	if !w.answered && commandOf(w.message.Text) == "" {
+	switch {
+	case w.answered: // by an earlier process
+		w.out = g.beginSend(w.item)
+	case commandOf(w.message.Text) == "":
 		c.turn = t
 	}
 	return w, t
@@ -81,7 +84,7 @@ func (g *Gateway) process(c *chat, it *item, t *turn) {
 	defer g.showWork(it)()
 	for try := 0; !it.answered; try++ {
 		err := g.answer(it, t)
-		if g.ctx.Err() != nil {
+		if g.ctx.Err() != nil || errors.Is(err, errLeft) {
 			return
 		}
 		if err == nil {
@@ -92,8 +95,7 @@ func (g *Gateway) process(c *chat, it *item, t *turn) {
 			return
 		}
 	}
-	g.endTurn(c, t)
-	g.finish(g.ctx, it)
+	g.finish(g.endTurn(c, t, it))
 }
 
 // showWork shows that a message is being worked on, until the function that it returns is called.
@@ -138,14 +140,18 @@ func (g *Gateway) answer(it *item, t *turn) error {
 		return g.settleAnswer(it, wire.Result{Status: "error"}, g.texts(it, textGivenUp))
 	}
 	ctx := t.ctx
+	kept, notes, err := g.keepAttachments(ctx, s, it)
+	if err != nil {
+		return err
+	}
 	select {
 	case g.slots <- struct{}{}:
 		defer func() { <-g.slots }()
 	case <-ctx.Done():
 	}
-	res, notes := wire.Result{}, []string(nil)
+	res := wire.Result{}
 	if ctx.Err() == nil {
-		res, notes, err = g.turn(ctx, s, t, it)
+		res, err = g.turn(ctx, s, t, it, kept, notes)
 	}
 	switch {
 	case g.ctx.Err() != nil:
@@ -161,31 +167,40 @@ func (g *Gateway) answer(it *item, t *turn) error {
 	return g.settleAnswer(it, res, parts)
 }
 
-// endTurn ends a turn whose answer is found.
-func (g *Gateway) endTurn(c *chat, t *turn) {
+// endTurn ends a turn, and in the same moment begins to send its answer, if there is one: whoever asks for it to be
+// stopped stops the one or the other.
+func (g *Gateway) endTurn(c *chat, t *turn, answered *item) (out *outgoing) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c.turn = nil
+	if answered != nil {
+		if out = answered.out; out == nil {
+			out = g.beginSend(answered)
+		}
+		if errors.Is(context.Cause(t.ctx), errStopped) && answered.status != "canceled" {
+			out.cancel(errDropped)
+		}
+	}
 	t.cancel(nil)
+	return out
 }
 
 // settleAnswer puts the answer on disk: from here on it is this one.
 func (g *Gateway) settleAnswer(it *item, res wire.Result, parts []part) error {
-	it.parts, it.status, it.taskID, it.response = parts, res.Status, res.TaskID, res.Response
+	it.found, it.parts, it.status, it.taskID, it.response = g.now(), parts, res.Status, res.TaskID, res.Response
 	e := entry{Kind: answered, Key: it.key, Parts: parts, Status: it.status, TaskID: it.taskID, Response: it.response}
 	err := g.retry(g.ctx, func() error { return g.ledger.record(e) }) // the task is done: it must not run again for a full disk
 	it.answered = err == nil
 	return err
 }
 
-// turn runs the task of a message.
-func (g *Gateway) turn(ctx context.Context, s *session, t *turn, it *item) (wire.Result, []string, error) {
+// turn runs the task of a message with the files that came with it, and notes about those that did not.
+func (g *Gateway) turn(ctx context.Context, s *session, t *turn, it *item, kept []Attachment, notes []string) (wire.Result, error) {
 	if err := g.ledger.record(entry{Kind: begun, Key: it.key}); err != nil {
-		return wire.Result{}, nil, err
+		return wire.Result{}, err
 	}
 	it.begun++
 	m := it.message
-	kept, notes := g.keepAttachments(ctx, s, it)
 	lines, err := s.lines()
 	if err != nil {
 		g.log.Error("read transcript", "session", s.key, "error", err)
@@ -199,7 +214,7 @@ func (g *Gateway) turn(ctx context.Context, s *session, t *turn, it *item) (wire
 		Attachments: kept, Timestamp: stamp(m.Time),
 	})
 	if err != nil {
-		return wire.Result{}, nil, err
+		return wire.Result{}, err
 	}
 	task := wire.Task{
 		ID: "1", Task: taskText(m, kept, notes), TaskID: fmt.Sprintf("chat_%s_%d", it.key[:12], it.begun), WorkspaceDir: s.workspace,
@@ -217,7 +232,7 @@ func (g *Gateway) turn(ctx context.Context, s *session, t *turn, it *item) (wire
 	if res.TaskID == "" {
 		res.TaskID = task.TaskID
 	}
-	return res, notes, err
+	return res, err
 }
 
 // quoted returns what a message answers: from the transcript, else from the platform.

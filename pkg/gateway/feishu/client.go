@@ -48,6 +48,7 @@ var (
 	soonCodes  = []int{1000, 2200, 5000, 230049, 1500, 55001}
 	goneCodes  = []int{230011, 230019, 230110}
 	appCodes   = []int{10003, 10014, 10013}
+	rightCodes = []int{99991672, 99991679} // of the app
 )
 
 // maxAnswer bounds an answer of the platform that is no file.

@@ -52,6 +52,10 @@ func (c *Channel) post(ctx context.Context, path string, body any) (string, erro
 		ID string `json:"message_id"`
 	}
 	err := c.api.call(ctx, http.MethodPost, path, body, &sent)
+	var e *apiError
+	if errors.As(err, &e) && slices.Contains(rightCodes, e.Code) {
+		err = gateway.Fatal("the app has not the right to write: %w", e)
+	}
 	return sent.ID, err
 }
 

@@ -104,6 +104,9 @@ func Copy(w io.Writer, resp *http.Response) error {
 	return err
 }
 
+// ErrRefused is matched by errors of Download when the server does not give the file to whoever has this token.
+var ErrRefused = errors.New("refused")
+
 // Download writes the file at an address to w. The caller has made sure that this server may have the token.
 func Download(ctx context.Context, client *http.Client, platform string, from *url.URL, token string, w io.Writer) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from.String(), nil)
@@ -116,10 +119,13 @@ func Download(ctx context.Context, client *http.Client, platform string, from *u
 		return fmt.Errorf("%s: fetch file: %w", platform, Clean(err))
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: fetch file: status %s", platform, resp.Status)
+	switch {
+	case resp.StatusCode == http.StatusOK:
+		return Copy(w, resp)
+	case resp.StatusCode/100 == 3, resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden: // a redirect leads to where people log in
+		return fmt.Errorf("%s: fetch file: %w, status %s", platform, ErrRefused, resp.Status)
 	}
-	return Copy(w, resp)
+	return fmt.Errorf("%s: fetch file: status %s", platform, resp.Status)
 }
 
 // Retry waits before another try, with the pause doubled for each of those before (from 0), up to longest, and shaken. It is false

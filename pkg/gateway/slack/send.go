@@ -28,6 +28,8 @@ var (
 	keyCodes  = []string{"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "not_allowed_token_type"}
 	soonCodes = []string{"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
 	goneCodes = []string{"thread_not_found", "message_not_found"}
+
+	rightCodes = []string{"missing_scope", "access_denied", "no_permission"}
 )
 
 const maxAnswer = 4 << 20
@@ -102,8 +104,11 @@ func (c *Channel) Send(ctx context.Context, out gateway.Out) (string, error) {
 		out.Chat.Thread = ""
 		id, err = c.send(ctx, out)
 	}
-	if errors.Is(err, gateway.ErrFatal) || errors.As(err, &e) && slices.Contains(goneCodes, e.Code) {
+	switch {
+	case errors.As(err, &e) && slices.Contains(goneCodes, e.Code):
 		err = gateway.Permanent("%w", err)
+	case e != nil && slices.Contains(rightCodes, e.Code) && out.File == nil: // a file is told of by a text
+		err = gateway.Fatal("the token has not the right to write: %w", e)
 	}
 	return id, err
 }
@@ -179,7 +184,13 @@ func (c *Channel) Fetch(ctx context.Context, _ gateway.Message, a gateway.Attach
 	if err != nil || !c.known(u) {
 		return gateway.Permanent("slack: the file is at an address that must not get the token")
 	}
-	return rest.Download(ctx, c.http, "slack", u, c.config.BotToken, w)
+	err = rest.Download(ctx, c.http, "slack", u, c.config.BotToken, w)
+	if errors.Is(err, rest.ErrRefused) {
+		if key := c.Check(ctx); errors.Is(key, gateway.ErrFatal) {
+			return key
+		}
+	}
+	return err
 }
 
 // Working puts a reaction on a message, or takes it away.

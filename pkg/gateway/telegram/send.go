@@ -27,9 +27,6 @@ func (c *Channel) Send(ctx context.Context, out gateway.Out) (string, error) {
 		err = c.send(ctx, strconv.FormatInt(e.MigrateTo, 10), out, &got)
 	}
 	if err != nil {
-		if errors.Is(err, gateway.ErrFatal) {
-			return "", gateway.Permanent("%w", err)
-		}
 		return "", err
 	}
 	return strconv.FormatInt(got.ID, 10), nil
