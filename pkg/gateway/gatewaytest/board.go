@@ -12,6 +12,7 @@ type Board struct {
 	shown []Shown
 	fail  int
 	how   Failure
+	void  bool // the key
 }
 
 // Shown lists what was sent.
@@ -45,7 +46,18 @@ func (b *Board) Replace(id, text string) bool {
 func (b *Board) Fail(n int, how Failure) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if how == KeyRefused {
+		b.void = n > 0
+		return
+	}
 	b.fail, b.how = n, how
+}
+
+// KeyRefused reports whether the platform refuses our key at this moment, whatever is asked.
+func (b *Board) KeyRefused() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.void
 }
 
 // Failing does what Fail asked for, by the platform's own answers to what is limited and refused. done: the request is

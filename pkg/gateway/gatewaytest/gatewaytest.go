@@ -54,6 +54,7 @@ const (
 	Broken                 // the server has a fault, nothing is shown
 	Lost                   // it is shown, but the answer never arrives
 	Stuck                  // no answer until the caller goes away
+	KeyRefused             // our key is void for everything, until Fail is called again with 0
 )
 
 // Platform is a fake platform.
@@ -88,6 +89,7 @@ type Fixture struct {
 	Redelivers    bool // what Take refused comes again by itself or by Again
 	NoGroups      bool // all chats are between two
 	NoReplies     bool // in a direct chat nothing shows which message is answered
+	NoKey         bool // there is no key that the platform could refuse while we are connected
 }
 
 // Run runs the suite. setup makes a fresh fixture that ends with the test.
@@ -114,9 +116,10 @@ type running struct {
 	taken  []gateway.Message
 	refuse int // so many messages are not taken over
 	states []bool
+	stop   func()
 }
 
-// start runs the channel until the test ends.
+// start runs the channel until stop, or the end of the test.
 func (r *running) start() {
 	r.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -124,7 +127,7 @@ func (r *running) start() {
 	go func() {
 		ended <- r.Channel.Run(ctx, gateway.Host{Take: r.take, State: r.state, Log: slog.New(slog.DiscardHandler)})
 	}()
-	r.t.Cleanup(func() {
+	r.stop = sync.OnceFunc(func() {
 		cancel()
 		select {
 		case err := <-ended:
@@ -135,6 +138,7 @@ func (r *running) start() {
 			r.t.Error("Run has not ended")
 		}
 	})
+	r.t.Cleanup(r.stop)
 	r.until("the channel is up", func() bool { return len(r.states) > 0 && r.states[len(r.states)-1] })
 }
 

@@ -23,6 +23,7 @@ func sending() []test {
 		{"sent again", sentAgain},
 		{"rate limit", rateLimit},
 		{"refused", refused},
+		{"key refused", keyRefused},
 		{"server fault", fault},
 		{"stuck", stuck},
 		{"message that is gone", gone},
@@ -166,6 +167,34 @@ func refused(t *testing.T, r *running) {
 	r.Platform.Fail(1, Refused)
 	if _, err := r.Channel.Send(r.soon(), out); !errors.Is(err, gateway.ErrPermanent) {
 		t.Errorf("got %v, want ErrPermanent", err)
+	}
+}
+
+// keyRefused: what is sent, or fetched, with a key that the platform refuses is not lost: the error says that it is to
+// wait for a good one, and with that the same channel goes on.
+func keyRefused(t *testing.T, r *running) {
+	if r.NoKey {
+		t.Skip("there is no key")
+	}
+	r.start()
+	out := r.answer("with a good key")
+	m := r.next(Saying{Chat: "c1", Me: "u1", File: &Upload{Name: "a.txt", MIME: "text/plain", Data: []byte("content")}})
+	r.stop()
+	r.Platform.Fail(1, KeyRefused)
+	if _, err := r.Channel.Send(r.soon(), out); !errors.Is(err, gateway.ErrFatal) || errors.Is(err, gateway.ErrPermanent) {
+		t.Errorf("send: got %v, want ErrFatal and not ErrPermanent", err)
+	}
+	var b bytes.Buffer
+	if err := r.Channel.Fetch(r.soon(), m, m.Attachments[0], &b); !errors.Is(err, gateway.ErrFatal) || errors.Is(err, gateway.ErrPermanent) {
+		t.Errorf("fetch: got %v, want ErrFatal and not ErrPermanent", err)
+	}
+	if shown := r.Platform.Shown(); len(shown) > 0 {
+		t.Errorf("got %+v with a key that is refused", shown)
+	}
+	r.Platform.Fail(0, KeyRefused)
+	r.send(out)
+	if err := r.Channel.Fetch(r.soon(), m, m.Attachments[0], &b); err != nil || b.String() != "content" {
+		t.Errorf("got %q, %v with a good key", b.String(), err)
 	}
 }
 

@@ -108,7 +108,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 		Secret string `json:"app_secret"`
 	}
 	json.NewDecoder(r.Body).Decode(&in)
-	if in.ID != AppID || in.Secret != AppSecret {
+	if in.ID != AppID || in.Secret != AppSecret || s.KeyRefused() {
 		reply(w, http.StatusOK, 10014, nil)
 		return
 	}
@@ -138,7 +138,7 @@ func (s *Server) authorized(f http.HandlerFunc) http.HandlerFunc {
 		s.mu.Lock()
 		want := fmt.Sprintf("Bearer t-%d", s.tokens)
 		s.mu.Unlock()
-		if r.Header.Get("Authorization") != want {
+		if r.Header.Get("Authorization") != want || s.KeyRefused() {
 			reply(w, http.StatusBadRequest, 99991663, nil)
 			return
 		}

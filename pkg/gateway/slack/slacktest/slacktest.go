@@ -87,7 +87,7 @@ func (s *Server) method(w http.ResponseWriter, r *http.Request) {
 	if method == "apps.connections.open" {
 		want = AppToken
 	}
-	if r.Header.Get("Authorization") != "Bearer "+want {
+	if r.Header.Get("Authorization") != "Bearer "+want || s.KeyRefused() {
 		refuse(w, "invalid_auth")
 		return
 	}
@@ -171,7 +171,11 @@ func (s *Server) content(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	up, ok := s.files[r.PathValue("id")]
 	s.mu.Unlock()
-	if !ok || r.Header.Get("Authorization") != "Bearer "+BotToken {
+	switch {
+	case r.Header.Get("Authorization") != "Bearer "+BotToken || s.KeyRefused(): // a page where people log in
+		http.Redirect(w, r, s.URL+"/?redir=files", http.StatusFound)
+		return
+	case !ok:
 		http.NotFound(w, r)
 		return
 	}

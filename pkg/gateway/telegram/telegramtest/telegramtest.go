@@ -51,7 +51,13 @@ func New() *Server {
 	mux.HandleFunc("POST /bot"+BotToken+"/{method}", s.method)
 	mux.HandleFunc("GET /file/bot"+BotToken+"/{path...}", s.file)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fail(w, http.StatusUnauthorized, "Unauthorized", nil) })
-	s.http = httptest.NewServer(mux)
+	s.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.KeyRefused() {
+			fail(w, http.StatusUnauthorized, "Unauthorized", nil)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
 	s.URL = s.http.URL
 	return s
 }

@@ -53,7 +53,7 @@ func New() *Server {
 	mux.HandleFunc("GET /content/{id}", s.content)
 	mux.HandleFunc("GET /{id}", s.get)
 	s.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer "+AccessToken {
+		if r.Header.Get("Authorization") != "Bearer "+AccessToken || s.KeyRefused() {
 			fail(w, http.StatusUnauthorized, 190)
 			return
 		}
