@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -338,7 +339,7 @@ func TestSSE(t *testing.T) {
 	started := pids(t, file)
 	cancel() // the stream ends, and with it the session
 	gone(t, started)
-	for range 100 {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
 		if res, _ := w.do("POST", path, hello); res.StatusCode == 404 {
 			return
 		}
@@ -401,7 +402,7 @@ func TestIdleSessions(t *testing.T) {
 	idle, listening, busy := w.session(), w.session(), w.session()
 	stream := w.open(t.Context(), "GET", "/mcp", "", listening, "Accept: text/event-stream")
 	defer stream.Body.Close()
-	call := w.open(t.Context(), "POST", "/mcp", toolCall("1", "execute_task", `{"task":"quiet"}`, "1"), busy)
+	call := w.open(t.Context(), "POST", "/mcp", toolCall("1", "execute_task", `{"task":"quiet `+filepath.Join(t.TempDir(), "never")+`"}`, "1"), busy)
 	defer call.Body.Close()
 	w.h.EndIdle(time.Now().Add(-time.Minute))
 	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
@@ -440,7 +441,8 @@ func TestDrain(t *testing.T) {
 	listening := w.open(t.Context(), "GET", "/mcp", "", ses, "Accept: text/event-stream")
 	defer listening.Body.Close()
 	answer := make(chan string)
-	res := w.open(t.Context(), "POST", "/mcp", toolCall("1", "execute_task", `{"task":"quiet"}`, "1"), ses)
+	file := filepath.Join(t.TempDir(), "go")
+	res := w.open(t.Context(), "POST", "/mcp", toolCall("1", "execute_task", `{"task":"quiet `+file+`"}`, "1"), ses)
 	go func() {
 		text, _ := io.ReadAll(res.Body)
 		answer <- string(text)
@@ -449,6 +451,7 @@ func TestDrain(t *testing.T) {
 	if res, _ := w.do("POST", "/mcp", hello); res.StatusCode != 503 {
 		t.Errorf("got %d, want 503", res.StatusCode)
 	}
+	touch(t, file)
 	io.ReadAll(listening.Body)
 	if got := <-answer; !strings.Contains(got, `"status\": \"success\"`) && !strings.Contains(got, "done: quiet") {
 		t.Errorf("got %s", got)

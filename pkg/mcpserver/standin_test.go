@@ -95,8 +95,8 @@ func searchStandIn(in *bufio.Scanner, out *json.Encoder) int {
 }
 
 // executeStandIn does tasks: "hang" starts a process of its own and waits for the end, "chatty" writes a lot
-// to stderr, "steps N" takes N steps of 20 ms, "crash" dies, "fail" ends in an error, "evolve" makes a skill,
-// "echo" tells its record.
+// to stderr, "steps N" takes N steps of 20 ms, "quiet" says nothing, "crash" dies, "fail" ends in an error, "evolve" makes a
+// skill, "echo" tells its record. Steps and silence that name a file end when it is there.
 func executeStandIn(in *bufio.Scanner, out *json.Encoder) int {
 	if !in.Scan() {
 		return 5
@@ -116,15 +116,17 @@ func executeStandIn(in *bufio.Scanner, out *json.Encoder) int {
 			fmt.Fprintln(os.Stderr, strings.Repeat("x", 100))
 		}
 	case "steps":
-		n, _ := strconv.Atoi(arg)
+		steps, file, _ := strings.Cut(arg, " ")
+		n, _ := strconv.Atoi(steps)
 		for i := range n {
 			out.Encode(wire.Step{ID: t.ID, Step: i + 1, Kind: "model", Message: "step " + strconv.Itoa(i+1)}.Typed())
 			out.Encode(wire.Tool{ID: t.ID, Iteration: 1, Name: "run_shell", Status: "started", Summary: "ls"}.Typed())
 			time.Sleep(20 * time.Millisecond)
 		}
+		awaitFile(file)
 		out.Encode(wire.Answer{ID: t.ID, TaskID: t.TaskID, Status: "success", Response: res.Response}.Typed())
 	case "quiet":
-		time.Sleep(300 * time.Millisecond)
+		awaitFile(arg)
 	case "crash":
 		fmt.Fprintln(os.Stderr, "panic: nobody expected this")
 		return 2
@@ -143,6 +145,16 @@ func executeStandIn(in *bufio.Scanner, out *json.Encoder) int {
 	}
 	out.Encode(res.Typed())
 	return 0
+}
+
+// awaitFile returns when there is a file of that name, or no name.
+func awaitFile(name string) {
+	for name != "" {
+		if _, err := os.Stat(name); err == nil {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
 }
 
 // hang starts a process, writes both ids into the file of that name, and waits for SIGTERM. Then it ends with
