@@ -22,3 +22,11 @@ func (e *Env) Between(path string, write bool, happens func()) ([]byte, error) {
 	data, _, err := s.read(e.Limits.Read)
 	return data, err
 }
+
+// MaskWhole applies the patterns to a whole text.
+func MaskWhole(s string) string {
+	for _, k := range shapes() {
+		s = k.pattern.ReplaceAllString(s, k.by)
+	}
+	return s
+}

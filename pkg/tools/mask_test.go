@@ -46,6 +46,46 @@ func TestMask(t *testing.T) {
 	}
 }
 
+// maskPieces are what texts are made of in which keys are hard to find.
+var maskPieces = []string{
+	"ghp_", "github_pat_", "sk-", "rk_live_", "AKIA", "AIza", "ya29.", "xoxb-", "SG.", "eyJ", "Bearer", "basic", "://", "http", "user", "@", ":", "=", "/", ".", "-", "_",
+	" ", "\t", "\n", "\"", "'", "api_key", "secret", "token", "access", "password", "ABCDEFGH", "abcdefgh", "12345678", "é", "\xff", "-----BEGIN ", "PRIVATE KEY", "-----", "-----END ",
+}
+
+// Looking where the hints are finds what the patterns find in the whole text.
+func FuzzMaskShapes(f *testing.F) {
+	f.Add([]byte("abcdefghij"))
+	f.Fuzz(func(t *testing.T, chosen []byte) {
+		var b strings.Builder
+		for _, c := range chosen[:min(len(chosen), 500)] {
+			b.WriteString(maskPieces[int(c)%len(maskPieces)])
+		}
+		var none *tools.Mask
+		if got, want := none.Text(b.String()), tools.MaskWhole(b.String()); got != want {
+			t.Errorf("%q: got %q, want %q", b.String(), got, want)
+		}
+	})
+}
+
+// Texts in which every line hints at a key take about as long for a byte as short ones: nothing is looked at again and again.
+func BenchmarkMask(b *testing.B) {
+	for name, line := range map[string]string{
+		"plain":    "just a line of a log with some words in it and a number 12345\n",
+		"hints":    "the token of the key: eyes on the password secret 'ok' http://a.b/c basic bearer\n",
+		"values":   "password: x, api_key=short token: none\n",
+		"one line": `{"tokens":123,"key":"abc","url":"https://x.y/z"},`,
+		"one run":  "xai-eyJaapi_key=sk-",
+	} {
+		text := strings.Repeat(line, (1<<20)/len(line))
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				tools.NewMask("canary-value-1").Text(text)
+			}
+		})
+	}
+}
+
 // A known value never stays, whatever stands around it.
 func FuzzMask(f *testing.F) {
 	f.Add("ghp_aaaaaaaaaaaaaaaaaaaaaaaaaaaa", "value-of-it")
