@@ -44,7 +44,7 @@ func client(t *testing.T, base string, change ...func(*cloud.Options)) *cloud.Cl
 	return c
 }
 
-func patient(o *cloud.Options) { o.Patience = 5 * time.Second }
+func patient(o *cloud.Options) { o.Patience = 30 * time.Second }
 
 // says answers every request with a status and a body.
 func says(status int, body string, header ...string) http.HandlerFunc {
