@@ -58,7 +58,9 @@ func TestRefusedText(t *testing.T) {
 
 // The end of the time says which host did not answer.
 func TestTimeoutNamesHost(t *testing.T) {
-	f := newFake(t, func(http.ResponseWriter, asked) { time.Sleep(300 * time.Millisecond) })
+	stop := make(chan struct{})
+	f := newFake(t, func(http.ResponseWriter, asked) { <-stop })
+	t.Cleanup(func() { close(stop) })
 	_, err := client(t, openai.Config{BaseURL: f.URL, Timeout: 50 * time.Millisecond}).Embed(context.Background(), skills(1))
 	if !errors.Is(err, embed.ErrUnreachable) || !strings.Contains(err.Error(), "127.0.0.1") {
 		t.Errorf("got error %v", err)
