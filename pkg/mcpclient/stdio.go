@@ -19,7 +19,8 @@ import (
 const (
 	closeWait = 1500 * time.Millisecond // for a server to end when its stdin does
 	termWait  = time.Second             // after that, when it is asked to
-	drainWait = 300 * time.Millisecond  // for the last lines of one that ended
+	drainWait = 300 * time.Millisecond  // for the last lines of one that ended, before what it has started is ended, too
+	deafWait  = 3 * time.Second         // for one that closed its stdin to end, and say why
 	keptTail  = 4 << 10                 // bytes of stderr that are kept
 )
 
@@ -137,20 +138,27 @@ var needs = map[string]string{
 // wait ends the link when the child ends.
 func (c *child) wait(ours []*os.File, outputs ...<-chan struct{}) {
 	err := c.cmd.Wait()
-	late, stop := context.WithTimeout(context.Background(), drainWait)
-	defer stop()
-	for _, output := range outputs {
-		select {
-		case <-output: // what it wrote last
-		case <-late.Done(): // something that it started holds the pipe
-		}
-	}
+	drain(drainWait, outputs) // something that it has started may hold the pipes
 	kill(c.cmd.Process)
+	drain(termWait, outputs) // now that is gone, unless it has left the group; a busy machine may need longer than before
 	c.end(exitError(err, c.tail.last()))
 	for _, f := range ours {
 		f.Close()
 	}
 	close(c.exited)
+}
+
+// drain waits until all has been read, but not for longer than limit.
+func drain(limit time.Duration, outputs []<-chan struct{}) {
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	for _, output := range outputs {
+		select {
+		case <-output:
+		case <-late.C:
+			return
+		}
+	}
 }
 
 // exitError says how a server ended, with what it said last.
@@ -185,7 +193,7 @@ func (c *child) write() {
 func (c *child) deaf() {
 	select {
 	case <-c.over:
-	case <-time.After(2 * drainWait):
+	case <-time.After(deafWait):
 		c.end(errors.New("the server has closed its stdin"))
 		kill(c.cmd.Process)
 	}
