@@ -99,7 +99,9 @@ type Person struct {
 	Name    string   `json:"user_name,omitempty"`
 }
 
-// Message is one message that somebody wrote to us.
+// Message is one message that somebody wrote to us. What is no text and no file has a text that says the same, such as
+// PlaceText; where there is none, Text is empty, and the gateway answers that it cannot be read. What nobody wrote, such
+// as "Ann joined", is no message.
 type Message struct {
 	ID          string       `json:"message_id"` // unique within its chat
 	Chat        Chat         `json:"chat"`

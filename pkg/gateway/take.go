@@ -64,8 +64,8 @@ func (g *Gateway) take(_ context.Context, j *joined, m Message) error {
 	return nil
 }
 
-// empty: a sticker, a reaction, a place on a map.
-func empty(m Message) bool { return strings.TrimSpace(m.Text) == "" && len(m.Attachments) == 0 }
+// empty: a sticker, a card that nobody can read. Channels leave out what nobody wrote to us, such as "Ann joined".
+func empty(m Message) bool { return Blank(m.Text) && len(m.Attachments) == 0 }
 
 // receive puts a message on disk and on its way.
 func (g *Gateway) receive(it *item) error {
@@ -171,7 +171,7 @@ func (g *Gateway) edit(it *item) error {
 		g.mu.Unlock()
 		return nil
 	}
-	if commandOf(old.message.Text) != "" || commandOf(it.message.Text) != "" {
+	if commandOf(old.message.Text) != "" || commandOf(it.message.Text) != "" || Blank(it.message.Text) && len(old.message.Attachments) == 0 {
 		g.mu.Unlock()
 		return nil
 	}
