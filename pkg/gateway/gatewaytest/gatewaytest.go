@@ -4,6 +4,8 @@ package gatewaytest
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -27,7 +29,21 @@ type Saying struct {
 	ReplyTo string
 	File    *Upload
 	Own     bool // our own account wrote it: an echo
+	Kind    Kind // in place of a text
 }
+
+// Kind is a message that is neither a text nor a file.
+type Kind string
+
+// The kinds.
+const (
+	Place   Kind = "place"   // 48.137154, 11.576124, named Marienplatz
+	Contact Kind = "contact" // Ann Lee, +491701234567
+	Poll    Kind = "poll"    // Lunch? Pizza, Salad
+	Sticker Kind = "sticker"
+	Odd     Kind = "odd"     // something without a text that people have sent
+	Service Kind = "service" // the platform says that somebody joined, a title was changed, or the like
+)
 
 // Upload is a file that somebody sends.
 type Upload struct {
@@ -49,12 +65,12 @@ type Failure int
 
 // The failures.
 const (
-	Limited Failure = iota // too many: again in a second
-	Refused                // never
-	Broken                 // the server has a fault, nothing is shown
-	Lost                   // it is shown, but the answer never arrives
-	Stuck                  // no answer until the caller goes away
-	KeyRefused             // our key is void for everything, until Fail is called again with 0
+	Limited    Failure = iota // too many: again in a second
+	Refused                   // never
+	Broken                    // the server has a fault, nothing is shown
+	Lost                      // it is shown, but the answer never arrives
+	Stuck                     // no answer until the caller goes away
+	KeyRefused                // our key is void for everything, until Fail is called again with 0
 )
 
 // Platform is a fake platform.
@@ -85,11 +101,12 @@ type Fixture struct {
 	Channel  gateway.Channel
 	Platform Platform
 
-	LongestSaying int  // how long a message may be there; 0: 100 KB
-	Redelivers    bool // what Take refused comes again by itself or by Again
-	NoGroups      bool // all chats are between two
-	NoReplies     bool // in a direct chat nothing shows which message is answered
-	NoKey         bool // there is no key that the platform could refuse while we are connected
+	LongestSaying int    // how long a message may be there; 0: 100 KB
+	Redelivers    bool   // what Take refused comes again by itself or by Again
+	NoGroups      bool   // all chats are between two
+	NoReplies     bool   // in a direct chat nothing shows which message is answered
+	NoKey         bool   // there is no key that the platform could refuse while we are connected
+	Kinds         []Kind // what can be said by Saying.Kind
 }
 
 // Run runs the suite. setup makes a fresh fixture that ends with the test.
@@ -149,7 +166,30 @@ func (r *running) take(_ context.Context, m gateway.Message) error {
 		r.refuse--
 		return context.DeadlineExceeded
 	}
+	if err := Sound(m); err != nil {
+		r.t.Errorf("got %+v: %v", m, err)
+	}
 	r.taken = append(r.taken, m)
+	return nil
+}
+
+// Sound says what is wrong with a message, whatever the platform sent.
+func Sound(m gateway.Message) error {
+	switch {
+	case m.ID == "":
+		return errors.New("it has no id")
+	case m.Chat.ID == "":
+		return errors.New("it has no chat")
+	case m.Chat.Type != gateway.Direct && m.Chat.Type != gateway.Group:
+		return fmt.Errorf("its chat is of the type %q", m.Chat.Type)
+	case m.From.ID == "" || slices.Contains(m.From.Aliases, ""):
+		return errors.New("who wrote it has no id, or an empty one")
+	}
+	for _, a := range m.Attachments {
+		if a.Key == "" || a.Name == "" || !slices.Contains([]string{"image", "audio", "video", "file"}, a.Kind) {
+			return fmt.Errorf("the attachment %+v cannot be fetched", a)
+		}
+	}
 	return nil
 }
 

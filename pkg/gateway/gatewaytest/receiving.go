@@ -3,6 +3,7 @@ package gatewaytest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ func receiving() []test {
 		{"group", group},
 		{"reply", reply},
 		{"own message", own},
+		{"neither text nor file", kinds},
 		{"attachment", attachment},
 		{"long message", long},
 		{"reconnect", reconnect},
@@ -150,6 +152,38 @@ func own(t *testing.T, r *running) {
 	defer r.mu.Unlock()
 	if len(r.taken) != 1 || r.taken[0].Text != "after" {
 		t.Errorf("got %+v, want one message that is not ours", r.taken)
+	}
+}
+
+// kinds: what is neither text nor file has a text that says the same, or an empty one; what nobody wrote is no message.
+func kinds(t *testing.T, r *running) {
+	if len(r.Kinds) == 0 {
+		t.Skip("there is nothing else")
+	}
+	r.start()
+	for i, kind := range r.Kinds {
+		before := r.count()
+		r.Platform.Say(Saying{Chat: "c1", Me: "u1", Kind: kind})
+		end := fmt.Sprint("after ", i)
+		r.Platform.Say(Saying{Chat: "c1", Me: "u1", Text: end})
+		r.until("the message after it arrives", func() bool { return len(r.taken) > 0 && r.taken[len(r.taken)-1].Text == end })
+		r.mu.Lock()
+		got := r.taken[before : len(r.taken)-1]
+		r.mu.Unlock()
+		want := map[Kind][]string{Place: {"48.137154, 11.576124", "Marienplatz"}, Contact: {"Ann Lee", "+491701234567"}, Poll: {"Lunch?", "- Pizza", "- Salad"}}[kind]
+		switch {
+		case kind == Service && len(got) > 0:
+			t.Errorf("%s: got %+v, want nothing", kind, got)
+		case kind != Service && len(got) != 1:
+			t.Errorf("%s: got %+v, want one message", kind, got)
+		case kind == Odd && !gateway.Blank(got[0].Text):
+			t.Errorf("%s: got text %q, want none", kind, got[0].Text)
+		}
+		for _, w := range want {
+			if len(got) == 1 && !strings.Contains(got[0].Text, w) {
+				t.Errorf("%s: got text %q without %q", kind, got[0].Text, w)
+			}
+		}
 	}
 }
 

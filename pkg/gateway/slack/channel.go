@@ -150,8 +150,12 @@ func (c *Channel) connection(ctx context.Context, h gateway.Host) error {
 	go keepAlive(ctx, conn, stop)
 	for {
 		_, data, err := conn.Read(ctx)
+		var ack []byte
 		if err == nil {
-			err = c.envelope(ctx, conn, data, h)
+			ack, err = c.envelope(ctx, data, h)
+		}
+		if err == nil && ack != nil {
+			err = write(ctx, conn, ack)
 		}
 		if err != nil {
 			if cause := context.Cause(ctx); cause != nil {
@@ -182,8 +186,15 @@ func keepAlive(ctx context.Context, conn *websocket.Conn, stop func(error)) {
 
 var errRefresh = errors.New("the platform asks to connect anew")
 
-// envelope does what an envelope asks for, and acknowledges it once its message is taken over.
-func (c *Channel) envelope(ctx context.Context, conn *websocket.Conn, data []byte, h gateway.Host) error {
+func write(ctx context.Context, conn *websocket.Conn, data []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	return conn.Write(ctx, websocket.MessageText, data)
+}
+
+// envelope does what an envelope asks for, and returns what acknowledges it: nothing when its message could not be taken
+// over, or there is nothing to acknowledge.
+func (c *Channel) envelope(ctx context.Context, data []byte, h gateway.Host) (ack []byte, err error) {
 	var e struct {
 		Type    string `json:"type"`
 		ID      string `json:"envelope_id"`
@@ -192,29 +203,23 @@ func (c *Channel) envelope(ctx context.Context, conn *websocket.Conn, data []byt
 		} `json:"payload"`
 	}
 	if json.Unmarshal(data, &e) != nil {
-		return nil
+		return nil, nil
 	}
 	switch e.Type {
 	case "hello":
 		h.State(true, "socket mode")
 	case "disconnect":
-		return errRefresh
+		return nil, errRefresh
 	case "events_api":
 		if m, ok := c.message(ctx, e.Payload.Event); ok {
 			if err := h.Take(ctx, m); err != nil {
 				h.Log.Error("not acknowledged", "error", err)
-				return nil
+				return nil, nil
 			}
 		}
 	}
 	if e.ID == "" {
-		return nil
+		return nil, nil
 	}
-	ack, err := json.Marshal(map[string]string{"envelope_id": e.ID})
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	return conn.Write(ctx, websocket.MessageText, ack)
+	return json.Marshal(map[string]string{"envelope_id": e.ID})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"html"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +26,11 @@ type event struct {
 	ChatType string `json:"channel_type"`
 	Message  *event `json:"message"` // the new state, of message_changed
 	Files    []file `json:"files"`
+	Shared   []struct {
+		Share bool   `json:"is_share"` // the others are previews of links
+		From  string `json:"author_name"`
+		Text  string `json:"text"`
+	} `json:"attachments"`
 }
 
 type file struct {
@@ -32,8 +38,12 @@ type file struct {
 	Name string `json:"name"`
 	MIME string `json:"mimetype"`
 	Size int64  `json:"size"`
-	URL  string `json:"url_private_download"`
+	URL  string `json:"url_private_download"` // "" for what is kept elsewhere, or gone
+	Link string `json:"url_private"`
 }
+
+// subtypes are those of messages that people write. All others are notes of the platform, such as that somebody joined.
+var subtypes = []string{"", "file_share", "thread_broadcast", "me_message"}
 
 // message makes a Message of an event; false: nobody wrote it, or it was a bot.
 func (c *Channel) message(ctx context.Context, e event) (gateway.Message, bool) {
@@ -43,7 +53,7 @@ func (c *Channel) message(ctx context.Context, e event) (gateway.Message, bool) 
 		e = *e.Message
 	}
 	bot := c.botID()
-	if e.Type != "message" && e.Type != "app_mention" || e.Subtype != "" && e.Subtype != "file_share" && e.Subtype != "thread_broadcast" ||
+	if e.Type != "message" && e.Type != "app_mention" || !slices.Contains(subtypes, e.Subtype) ||
 		e.User == "" || e.Bot != "" || e.User == bot || e.TS == "" || e.Channel == "" {
 		return gateway.Message{}, false
 	}
@@ -59,15 +69,30 @@ func (c *Channel) message(ctx context.Context, e event) (gateway.Message, bool) 
 	} else {
 		m.Chat.Thread = cmp.Or(m.Chat.Thread, e.TS)
 	}
-	m.Text = c.plain(ctx, e.Text)
-	for _, f := range e.Files {
-		kind, _, _ := strings.Cut(f.MIME, "/")
-		if kind != "image" && kind != "audio" && kind != "video" {
-			kind = "file"
+	lines := []string{c.plain(ctx, e.Text)}
+	for _, s := range e.Shared {
+		if text := c.plain(ctx, s.Text); s.Share && text != "" {
+			lines = append(lines, cmp.Or(s.From, "somebody")+" wrote: "+text)
 		}
-		m.Attachments = append(m.Attachments, gateway.Attachment{Kind: kind, Key: f.URL, Name: cmp.Or(f.Name, "file"), MIME: f.MIME, Size: f.Size})
 	}
+	for _, f := range e.Files {
+		switch {
+		case f.URL != "":
+			m.Attachments = append(m.Attachments, f.attachment())
+		case f.Link != "":
+			lines = append(lines, cmp.Or(f.Name, "file")+" ("+f.Link+")")
+		}
+	}
+	m.Text = strings.TrimSpace(strings.Join(lines, "\n"))
 	return m, true
+}
+
+func (f file) attachment() gateway.Attachment {
+	kind, _, _ := strings.Cut(f.MIME, "/")
+	if kind != "image" && kind != "audio" && kind != "video" {
+		kind = "file"
+	}
+	return gateway.Attachment{Kind: kind, Key: f.URL, Name: cmp.Or(f.Name, "file"), MIME: f.MIME, Size: f.Size}
 }
 
 // timeOf is the time in a ts, such as 1700000000.000100.

@@ -28,7 +28,7 @@ func TestConforms(t *testing.T) {
 	gatewaytest.Run(t, func(t *testing.T) gatewaytest.Fixture {
 		s := slacktest.New()
 		t.Cleanup(s.Close)
-		return gatewaytest.Fixture{Channel: channel(t, s.URL, slacktest.BotToken), Platform: s, Redelivers: true, NoReplies: true}
+		return gatewaytest.Fixture{Channel: channel(t, s.URL, slacktest.BotToken), Platform: s, Redelivers: true, NoReplies: true, Kinds: slacktest.Kinds()}
 	})
 }
 

@@ -39,6 +39,8 @@ type message struct {
 	Video           *document `json:"video"`
 	VideoNote       *document `json:"video_note"`
 	Photo           []photo   `json:"photo"`
+	Forwarded       bool      `json:"is_automatic_forward"` // from a channel into its group: nobody wrote it there
+	content
 }
 
 type user struct {
@@ -72,7 +74,7 @@ type photo struct {
 // message makes a Message of an update; false: nobody wrote it, or it was a bot.
 func (c *Channel) message(u update) (gateway.Message, bool) {
 	m := cmp.Or(u.New, u.Edited)
-	if m == nil || m.From == nil || m.From.Bot || m.Chat.Type == "channel" {
+	if m == nil || m.ID == 0 || m.Chat.ID == 0 || m.Chat.Type == "channel" || m.Forwarded || !c.wrote(m.From) {
 		return gateway.Message{}, false
 	}
 	out := gateway.Message{
@@ -93,8 +95,15 @@ func (c *Channel) message(u update) (gateway.Message, bool) {
 	if text == "" {
 		text, entities = m.Caption, m.CaptionEntities
 	}
-	out.Text, out.Mentioned = c.mentions(text, entities)
-	return out, true
+	if out.Text, out.Mentioned = c.mentions(text, entities); out.Text == "" {
+		out.Text = m.content.text()
+	}
+	return out, text != "" || len(out.Attachments) > 0 || m.content.sent()
+}
+
+// wrote reports whether somebody is a person who can write to us.
+func (c *Channel) wrote(u *user) bool {
+	return u != nil && u.ID != 0 && !u.Bot && strconv.FormatInt(u.ID, 10) != c.id
 }
 
 // mentions tells whether we are mentioned, and leaves our own name out of the text.
@@ -135,13 +144,14 @@ func (m *message) attachments() (out []gateway.Attachment) {
 		*document
 		kind, name string
 	}{{m.Document, "file", "file"}, {m.Audio, "audio", "audio.mp3"}, {m.Voice, "audio", "voice.ogg"}, {m.Video, "video", "video.mp4"}, {m.VideoNote, "video", "video.mp4"}} {
-		if d.document != nil {
+		if d.document != nil && d.FileID != "" {
 			out = append(out, gateway.Attachment{Kind: d.kind, Key: d.FileID, Name: cmp.Or(d.Name, d.name), MIME: d.MIME, Size: d.Size})
 		}
 	}
 	if len(m.Photo) > 0 {
-		p := slices.MaxFunc(m.Photo, func(a, b photo) int { return a.Width - b.Width })
-		out = append(out, gateway.Attachment{Kind: "image", Key: p.FileID, Name: "photo.jpg", MIME: "image/jpeg", Size: p.Size})
+		if p := slices.MaxFunc(m.Photo, func(a, b photo) int { return cmp.Compare(a.Width, b.Width) }); p.FileID != "" {
+			out = append(out, gateway.Attachment{Kind: "image", Key: p.FileID, Name: "photo.jpg", MIME: "image/jpeg", Size: p.Size})
+		}
 	}
 	return out
 }

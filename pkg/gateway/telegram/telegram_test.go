@@ -28,7 +28,7 @@ func TestConforms(t *testing.T) {
 	gatewaytest.Run(t, func(t *testing.T) gatewaytest.Fixture {
 		s := telegramtest.New()
 		t.Cleanup(s.Close)
-		return gatewaytest.Fixture{Channel: channel(t, telegramtest.BotToken, s.URL), Platform: s, LongestSaying: 4000, Redelivers: true}
+		return gatewaytest.Fixture{Channel: channel(t, telegramtest.BotToken, s.URL), Platform: s, LongestSaying: 4000, Redelivers: true, Kinds: telegramtest.Kinds()}
 	})
 }
 

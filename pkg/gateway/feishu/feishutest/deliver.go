@@ -10,7 +10,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,6 +40,21 @@ func (s *Server) Again(id string) {
 	s.deliver(m)
 }
 
+// kinds are messages that are neither text nor file.
+var kinds = map[gatewaytest.Kind]struct {
+	name string
+	body map[string]any
+}{
+	gatewaytest.Place:   {"location", map[string]any{"name": "Marienplatz", "latitude": "48.137154", "longitude": "11.576124"}},
+	gatewaytest.Poll:    {"vote", map[string]any{"topic": "Lunch?", "options": []string{"Pizza", "Salad"}}},
+	gatewaytest.Odd:     {"share_chat", map[string]any{"chat_id": "oc_other"}},
+	gatewaytest.Sticker: {"sticker", map[string]any{"file_key": "s1"}},
+	gatewaytest.Service: {"system", map[string]any{"template": "{from_user} invited {to_chatters}", "from_user": []string{"Bob"}}},
+}
+
+// Kinds lists what Say can say by Saying.Kind.
+func Kinds() []gatewaytest.Kind { return slices.Sorted(maps.Keys(kinds)) }
+
 func eventOf(m *message, say gatewaytest.Saying) map[string]any {
 	kind, body, mentions := "text", map[string]any{"text": say.Text}, []any{}
 	add := func(id, name string) {
@@ -53,6 +70,9 @@ func eventOf(m *message, say gatewaytest.Saying) map[string]any {
 	}
 	if say.File != nil {
 		kind, body = "file", map[string]any{"file_key": "res_" + m.id, "file_name": say.File.Name}
+	}
+	if say.Kind != "" {
+		kind, body = kinds[say.Kind].name, kinds[say.Kind].body
 	}
 	content, _ := json.Marshal(body)
 	sender, typ, chat := "ou_"+say.Me, "user", "p2p"

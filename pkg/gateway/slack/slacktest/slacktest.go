@@ -331,10 +331,23 @@ func (s *Server) Say(say gatewaytest.Saying) string {
 		e["subtype"] = "file_share"
 		e["files"] = []any{map[string]any{"id": key, "name": say.File.Name, "mimetype": say.File.MIME, "size": len(say.File.Data), "url_private_download": s.URL + "/files/" + key}}
 	}
+	switch say.Kind {
+	case gatewaytest.Odd: // a file that is gone
+		e["text"], e["subtype"], e["files"] = "", "file_share", []any{map[string]any{"id": "F0", "mode": "tombstone"}}
+	case gatewaytest.Sticker:
+		e["text"] = ":thumbsup:"
+	case gatewaytest.Service:
+		e["text"], e["subtype"] = "<@U1> has joined the channel", "channel_join"
+	}
 	s.said[id] = e
 	s.pending = append(s.pending, id)
 	s.flush()
 	return id
+}
+
+// Kinds lists what Say can say by Saying.Kind.
+func Kinds() []gatewaytest.Kind {
+	return []gatewaytest.Kind{gatewaytest.Odd, gatewaytest.Service, gatewaytest.Sticker}
 }
 
 // Again delivers a message again.

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -319,6 +321,22 @@ func id(name string) int64 {
 	return n
 }
 
+// kinds are the contents of messages that are neither text nor file.
+var kinds = map[gatewaytest.Kind]map[string]any{
+	gatewaytest.Place: {
+		"location": map[string]any{"latitude": 48.137154, "longitude": 11.576124},
+		"venue":    map[string]any{"location": map[string]any{"latitude": 48.137154, "longitude": 11.576124}, "title": "Marienplatz", "address": "München"},
+	},
+	gatewaytest.Contact: {"contact": map[string]any{"phone_number": "+491701234567", "first_name": "Ann", "last_name": "Lee"}},
+	gatewaytest.Poll:    {"poll": map[string]any{"id": "1", "question": "Lunch?", "options": []any{map[string]any{"text": "Pizza"}, map[string]any{"text": "Salad"}}}},
+	gatewaytest.Sticker: {"sticker": map[string]any{"file_id": "s1", "emoji": "👍"}},
+	gatewaytest.Odd:     {"story": map[string]any{"id": 1}},
+	gatewaytest.Service: {"new_chat_members": []any{map[string]any{"id": 5, "first_name": "Bob"}}},
+}
+
+// Kinds lists what Say can say by Saying.Kind.
+func Kinds() []gatewaytest.Kind { return slices.Sorted(maps.Keys(kinds)) }
+
 // Say makes an update of a message.
 func (s *Server) Say(say gatewaytest.Saying) string {
 	s.mu.Lock()
@@ -353,6 +371,11 @@ func (s *Server) Say(say gatewaytest.Saying) string {
 		delete(m, "text")
 		m["caption"] = say.Text
 		m["document"] = map[string]any{"file_id": key, "file_name": say.File.Name, "mime_type": say.File.MIME, "file_size": len(say.File.Data)}
+	}
+	if say.Kind != "" {
+		delete(m, "text")
+		delete(m, "entities")
+		maps.Copy(m, kinds[say.Kind])
 	}
 	name := strconv.FormatInt(n, 10)
 	s.said[name] = m
