@@ -44,6 +44,7 @@ const (
 type Client struct {
 	config Config
 	url    string
+	host   string // of it, for messages
 	name   string
 	client *http.Client
 
@@ -86,7 +87,7 @@ func New(c Config) (*Client, error) {
 		return nil, fmt.Errorf("the embedding model and its endpoint have %d bytes together, more than %d", len(name), maxNamed)
 	}
 	client := &http.Client{Transport: c.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return &Client{config: c, url: base.String() + "/embeddings", name: name, client: client, batch: c.Batch}, nil
+	return &Client{config: c, url: base.String() + "/embeddings", host: base.Host, name: name, client: client, batch: c.Batch}, nil
 }
 
 // baseURL brings the address of an endpoint into its one form.
@@ -192,7 +193,11 @@ func (r *Client) all(ctx context.Context, items []*item) error {
 	if first != nil || ctx.Err() == nil {
 		return first
 	}
-	return context.Cause(ctx)
+	err := context.Cause(ctx)
+	if errors.Is(err, context.DeadlineExceeded) { // between two requests
+		err = fmt.Errorf("%w: %s: %w", embed.ErrUnreachable, r.host, err)
+	}
+	return err
 }
 
 // next returns how many of the items go into the next request.
