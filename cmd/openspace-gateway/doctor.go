@@ -48,7 +48,7 @@ func (a *app) doctor() *cli.Command {
 			for _, p := range s.platforms {
 				if p.access.Enabled {
 					enabled++
-					d.channel(ctx, p)
+					d.channel(ctx, s, p)
 				}
 			}
 			if enabled == 0 {
@@ -122,7 +122,7 @@ func (d *diagnosis) tasks(ctx context.Context, s *settled) {
 }
 
 // channel looks at one channel, and asks the platform whether it knows us.
-func (d *diagnosis) channel(ctx context.Context, p platform) {
+func (d *diagnosis) channel(ctx context.Context, s *settled, p platform) {
 	a := p.access
 	switch {
 	case a.AllowAllUsers:
@@ -130,16 +130,19 @@ func (d *diagnosis) channel(ctx context.Context, p platform) {
 	case len(a.AllowedUsers) == 0:
 		d.tell("warning", "access", p.name+": allowed_users is empty: only who was let in by a code may write", "openspace-gateway pair")
 	}
-	ch, err := p.open()
+	ch, err := p.open(s)
 	if err != nil {
 		d.tell("error", "channel", err.Error(), wire.AsError(err).Hint)
 		return
+	}
+	for _, doubt := range (gateway.Joined{Channel: ch, Access: *a}).Doubts() {
+		d.tell("warning", "access-id", doubt, "openspace-gateway pair lets in somebody whose id you do not know")
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	if c, ok := ch.(checker); ok {
 		if err := c.Check(ctx); err != nil {
-			d.tell("error", "channel", p.name+": "+strings.TrimPrefix(err.Error(), p.name+": "), "")
+			d.tell("error", "channel", p.name+": "+strings.TrimPrefix(err.Error(), p.name+": "), wire.AsError(err).Hint)
 			return
 		}
 	}

@@ -39,6 +39,11 @@ func (a *app) run() *cli.Command {
 			if err != nil {
 				return err
 			}
+			for _, j := range o.Channels {
+				for _, w := range j.Doubts() {
+					env.Warn("%s", w)
+				}
+			}
 			g, err := gateway.New(o)
 			if err != nil {
 				return err

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/gateway"
+	"github.com/openspace-dev/openspace/pkg/gateway/feishu"
+	"github.com/openspace-dev/openspace/pkg/gateway/slack"
+	"github.com/openspace-dev/openspace/pkg/gateway/telegram"
 )
 
 // Nobody is let in by default; a name is no id; strangers leave nothing on the disk.
@@ -132,5 +135,36 @@ func TestPairing(t *testing.T) {
 	f.say(mallory)
 	if time.Sleep(10 * time.Millisecond); len(f.ch.texts()) != 2 {
 		t.Errorf("a code lives on after ten wrong ones: %q", f.ch.texts())
+	}
+}
+
+// Entries of allowed_users that can be nobody's are told of.
+func TestDoubts(t *testing.T) {
+	bot, err := telegram.New(telegram.Config{BotToken: "1:x", APIBase: "https://x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	app, err := slack.New(slack.Config{AppToken: "xapp-1-A1-1-x", BotToken: "xoxb-x", APIBase: "https://x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lark, err := feishu.New(feishu.Config{AppID: "cli_1", AppSecret: "s", Domain: "lark"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		ch  gateway.Channel
+		id  string
+		bad bool
+	}{
+		{bot, "12345678", false}, {bot, "@ann", true}, {bot, "ann@example.com", true}, {bot, "1234 5678", true}, {bot, "+4917", true}, {bot, "-100123", true}, {bot, "007", true},
+		{app, "U012AB3CD", false}, {app, "W012AB3CD", false}, {app, "@ann", true}, {app, "ann", true}, {app, "C012AB3CD", true}, {app, "u012ab", true},
+		{lark, "ou_1", false}, {lark, "on_1", false}, {lark, "3a5b", false}, {lark, "oc_1", true}, {lark, "ou_1 ou_2", true},
+		{newChannel("x"), "anything", false}, {newChannel("x"), "two words", true},
+	} {
+		got := gateway.Joined{Channel: tt.ch, Access: gateway.Access{AllowedUsers: []string{tt.id}}}.Doubts()
+		if (len(got) > 0) != tt.bad || tt.bad && !strings.Contains(got[0], "lets nobody in") {
+			t.Errorf("%s %q: got %q, want a doubt: %v", tt.ch.Account(), tt.id, got, tt.bad)
+		}
 	}
 }

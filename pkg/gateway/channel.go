@@ -58,6 +58,13 @@ type Quoter interface {
 	Quote(ctx context.Context, m Message) (string, error)
 }
 
+// Identifier is a Channel that knows what the ids of people look like.
+type Identifier interface {
+	Channel
+	// CheckID says why an id can be nobody's; nil: it may be somebody's.
+	CheckID(id string) error
+}
+
 // Host is what a running Channel gets from the gateway.
 type Host struct {
 	// Take takes a message over: nil means that it is on disk, or is to be ignored, and may be acknowledged.

@@ -62,7 +62,7 @@ type Sessions struct {
 type Access struct {
 	Enabled       bool              `json:"enabled" env:"*_ENABLED"`
 	AllowAllUsers bool              `json:"allow_all_users" env:"*_ALLOW_ALL_USERS"`
-	AllowedUsers  []string          `json:"allowed_users" env:"*_ALLOWED_USERS"`
+	AllowedUsers  []string          `json:"allowed_users" env:"*_ALLOWED_USERS" kind:"people"`
 	AllowDM       bool              `json:"allow_dm" env:"*_ALLOW_DM"`
 	AllowGroups   bool              `json:"allow_groups" env:"*_ALLOW_GROUPS"`
 	GroupPolicy   string            `json:"group_policy" env:"*_GROUP_POLICY" oneof:"disabled,mention_only,reply_or_mention,all"`

@@ -23,7 +23,7 @@ func read(data string, env map[string]string) (gateway.Config, feishu.Config, []
 
 func TestConfig(t *testing.T) {
 	c, f, warnings, err := read(`{"data_dir": "d", "openspace": {"max_iterations": 5, "llm_timeout": 3}, "runtime": null, "server": {"health_path": "ok"},
-		"feishu": {"enabled": true, "allowed_users": [" a ", ""], "groups": {"oc_1": "all"}, "app_secret": null}}`,
+		"feishu": {"enabled": true, "allowed_users": [" a ", ""], "groups": {" oc_1 ": "all"}, "app_secret": null}}`,
 		map[string]string{"FEISHU_ALLOW_DM": "off", "FEISHU_APP_SECRET": " s ", "OPENSPACE_MAX_ITERATIONS": "7", "FEISHU_ALLOWED_USERS": "", "OPENSPACE_COMMUNICATION_MAX_PARALLEL": "64"})
 	if err != nil {
 		t.Fatal(err)
@@ -62,6 +62,9 @@ func TestConfigErrors(t *testing.T) {
 		{`{"feishu": {"enabled": "yes"}}`, nil, "feishu.enabled: want true or false"},
 		{`{"feishu": {"allowed_users": "ann"}}`, nil, "feishu.allowed_users: want a list"},
 		{`{"feishu": {"allowed_users": [1]}}`, nil, "want strings in the list"},
+		{`{"feishu": {"allowed_users": ["ann", " * "]}}`, nil, `feishu.allowed_users: "*" lets nobody in; allow_all_users lets everybody write`},
+		{`{}`, map[string]string{"FEISHU_ALLOWED_USERS": "*"}, `FEISHU_ALLOWED_USERS: "*" lets nobody in`},
+		{`{"feishu": {"groups": {"*": "all"}}}`, nil, `feishu.groups: "*" is no group; group_policy`},
 		{`{"feishu": {"group_policy": "most"}}`, nil, "feishu.group_policy: want one of disabled, mention_only"},
 		{`{"feishu": {"groups": {"oc_1": "most"}}}`, nil, "feishu.groups.oc_1: want one of"},
 		{`{"feishu": {"app_secret": 12345678}}`, nil, "feishu.app_secret: want a string"},

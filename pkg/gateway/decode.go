@@ -33,7 +33,7 @@ func (d *decoder) value(path string, raw any, v reflect.Value, tag reflect.Struc
 	case reflect.Map:
 		d.words(path, raw, v, tag)
 	case reflect.Slice:
-		d.list(path, raw, v)
+		d.list(path, raw, v, tag)
 	case reflect.Bool:
 		if b, ok := raw.(bool); ok {
 			v.SetBool(b)
@@ -88,11 +88,20 @@ func (d *decoder) object(path string, raw any, v reflect.Value) {
 			continue
 		}
 		if f.tag("kind") == "retired" {
-			d.warn(join(path, name) + " has no effect any more")
+			d.warn(join(path, name) + retired(f.def.Tag))
 			continue
 		}
 		d.value(join(path, name), m[name], f.value, f.def.Tag)
 	}
+}
+
+// retired says that a key means nothing any more, and what does in its place.
+func retired(tag reflect.StructTag) string {
+	text := " has no effect any more"
+	if instead := tag.Get("instead"); instead != "" {
+		text += ": " + instead
+	}
+	return text
 }
 
 // words fills a map from names to words.
@@ -104,6 +113,10 @@ func (d *decoder) words(path string, raw any, v reflect.Value, tag reflect.Struc
 	}
 	out := reflect.MakeMap(v.Type())
 	for name, value := range m {
+		if name = strings.TrimSpace(name); name == "*" {
+			d.wrong(path, `"*" is no group; group_policy is for all that are not named`)
+			continue
+		}
 		s, ok := value.(string)
 		if !ok || !allowed(s, tag) {
 			d.wrong(join(path, name), "want one of %s", tag.Get("oneof"))
@@ -114,7 +127,7 @@ func (d *decoder) words(path string, raw any, v reflect.Value, tag reflect.Struc
 	v.Set(out)
 }
 
-func (d *decoder) list(path string, raw any, v reflect.Value) {
+func (d *decoder) list(path string, raw any, v reflect.Value, tag reflect.StructTag) {
 	l, ok := raw.([]any)
 	if !ok {
 		d.wrong(path, "want a list of strings, got %s", shown(raw))
@@ -127,8 +140,21 @@ func (d *decoder) list(path string, raw any, v reflect.Value) {
 			d.wrong(path, "want strings in the list, got %s", shown(e))
 			return
 		}
+		out = append(out, s)
+	}
+	d.entries(path, out, v, tag)
+}
+
+// entries fills a list, without those that are blank.
+func (d *decoder) entries(path string, all []string, v reflect.Value, tag reflect.StructTag) {
+	out := []string{}
+	for _, s := range all {
 		if s = strings.TrimSpace(s); s != "" {
 			out = append(out, s)
+		}
+		if s == "*" && tag.Get("kind") == "people" {
+			d.wrong(path, `"*" lets nobody in; allow_all_users lets everybody write`)
+			return
 		}
 	}
 	v.Set(reflect.ValueOf(out))
@@ -190,7 +216,7 @@ func (d *decoder) environment(section string, to any, getenv func(string) string
 				continue
 			}
 			if f.tag("kind") == "retired" {
-				d.warn(name + " has no effect any more")
+				d.warn(name + retired(f.def.Tag))
 			} else {
 				d.variable(name, value, f)
 			}
@@ -212,13 +238,7 @@ func (d *decoder) variable(name, value string, f field) {
 			d.wrong(name, "want true or false, got %q", value)
 		}
 	case reflect.Slice:
-		out := []string{}
-		for s := range strings.SplitSeq(value, ",") {
-			if s = strings.TrimSpace(s); s != "" {
-				out = append(out, s)
-			}
-		}
-		f.value.Set(reflect.ValueOf(out))
+		d.entries(name, strings.Split(value, ","), f.value, f.def.Tag)
 	case reflect.String:
 		d.text(name, value, f.value, f.def.Tag)
 	default:

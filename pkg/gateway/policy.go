@@ -1,6 +1,30 @@
 package gateway
 
-import "slices"
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Doubts tells of entries of allowed_users that can let nobody in, because no id on the platform looks so.
+func (j Joined) Doubts() (out []string) {
+	known, _ := j.Channel.(Identifier)
+	for _, id := range j.Access.AllowedUsers {
+		var err error
+		switch {
+		case strings.ContainsFunc(id, unicode.IsSpace):
+			err = errors.New("an id has no spaces")
+		case known != nil:
+			err = known.CheckID(id)
+		}
+		if err != nil {
+			out = append(out, fmt.Sprintf("%s.allowed_users: %q lets nobody in: %v", j.Channel.Account().Platform, id, err))
+		}
+	}
+	return out
+}
 
 // lets reports whether somebody may write at all. Names decide nothing: anybody can call themselves anything.
 func (a Access) lets(p Person, paired []string) bool {

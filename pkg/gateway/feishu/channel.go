@@ -2,7 +2,9 @@ package feishu
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -134,4 +136,14 @@ func (c *Channel) Check(ctx context.Context) error {
 		return err
 	}
 	return c.findBot(ctx)
+}
+
+// CheckID takes open ids, union ids and user ids, which an organisation may choose freely.
+func (c *Channel) CheckID(id string) error {
+	for _, prefix := range []string{"oc_", "om_", "cli_"} {
+		if strings.HasPrefix(id, prefix) {
+			return errors.New("want the id of a person, such as ou_…, and not of a chat, a message or an app")
+		}
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -222,4 +223,14 @@ func (c *Channel) envelope(ctx context.Context, data []byte, h gateway.Host) (ac
 		return nil, nil
 	}
 	return json.Marshal(map[string]string{"envelope_id": e.ID})
+}
+
+var memberID = regexp.MustCompile(`^[UW][A-Z0-9]+$`)
+
+// CheckID wants a member id: names and addresses can be changed.
+func (c *Channel) CheckID(id string) error {
+	if !memberID.MatchString(id) {
+		return errors.New("want a member id, such as U012AB3CD")
+	}
+	return nil
 }

@@ -164,3 +164,11 @@ func (c *Channel) username() string {
 	defer c.mu.Unlock()
 	return c.name
 }
+
+// CheckID wants the number of a person: a name can be changed, and taken by somebody else.
+func (c *Channel) CheckID(id string) error {
+	if n, err := strconv.ParseInt(id, 10, 64); err != nil || n <= 0 || strconv.FormatInt(n, 10) != id {
+		return errors.New("want the number of a person, such as 12345678")
+	}
+	return nil
+}
