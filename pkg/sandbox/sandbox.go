@@ -29,8 +29,11 @@ func ParseLevel(s string) (Level, error) {
 	return "", fmt.Errorf("unknown sandbox level %q: it is one of strict, best-effort, off", s)
 }
 
-// ErrUnconfined is wrapped by errors of Start when Strict asked for more than there is.
+// ErrUnconfined is wrapped by errors of Start when Strict or Offline asked for more than there is.
 var ErrUnconfined = errors.New("the sandbox is not complete")
+
+// errOnline: a command that is to have no network cannot be run.
+var errOnline = fmt.Errorf("%w: the network cannot be closed", ErrUnconfined)
 
 // errMain tells the programmer what is missing: without Main the started launcher would be the program itself again.
 var errMain = errors.New("this program cannot run commands: it does not call sandbox.Main first")
@@ -55,6 +58,9 @@ type Spec struct {
 	// Nested is for a program that confines parts of itself, as browsers do: it may make user namespaces and write what belongs to them in
 	// /proc. For root it has no effect: to it, settings of the kernel would be open there.
 	Nested bool
+
+	// Offline: the command has no network, not even that of this machine. Start fails with ErrUnconfined where that cannot be had.
+	Offline bool
 
 	Stdout, Stderr *os.File   // nil is /dev/null
 	Extra          []*os.File // the command has them as its files 3, 4, …; none may be nil

@@ -3,7 +3,9 @@ package sandbox_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -276,6 +278,36 @@ func TestStrict(t *testing.T) {
 	<-p.Ended()
 	if p.Report.Level != sandbox.Strict || len(p.Report.Missing) > 0 {
 		t.Errorf("got %+v, want strict and nothing missing", p.Report)
+	}
+}
+
+// A command without a network does not even reach this machine; without confinement there is none such.
+func TestOffline(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	s := spec(t, fmt.Sprintf("(exec 3<>/dev/tcp/127.0.0.1/%d) 2>/dev/null && echo reached || echo not", l.Addr().(*net.TCPAddr).Port))
+	s.Argv[0] = "bash"
+	if got := run(t, s); got.text != "reached\n" {
+		t.Errorf("got %q, want it reached", got.text)
+	}
+	s.Offline, s.Level = true, sandbox.Off
+	if _, err := sandbox.Start(t.Context(), s); !errors.Is(err, sandbox.ErrUnconfined) {
+		t.Errorf("got %v, want ErrUnconfined", err)
+	}
+	s.Level = sandbox.BestEffort
+	p, err := sandbox.Start(t.Context(), s)
+	if errors.Is(err, sandbox.ErrUnconfined) {
+		t.Skipf("this machine cannot: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Ended()
+	if got := run(t, s); got.text != "not\n" {
+		t.Errorf("got %q, want it not reached", got.text)
 	}
 }
 

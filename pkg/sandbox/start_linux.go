@@ -20,7 +20,8 @@ import (
 const grace = 300 * time.Millisecond
 
 // namespaces that a command gets: its own user, so that it has no rights elsewhere; processes, so that all of them
-// end with the first; mounts, so that places can be hidden; and System V IPC. The network stays shared.
+// end with the first; mounts, so that places can be hidden; and System V IPC. The network stays shared unless a command
+// is to have none.
 const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC
 
 // order is what the launcher is told, as its only argument.
@@ -63,6 +64,9 @@ func start(spec Spec) (*Process, error) {
 			return p, err
 		}
 		o.Namespaces = false
+	}
+	if spec.Offline {
+		return nil, errOnline
 	}
 	return launch(spec, o)
 }
@@ -122,7 +126,7 @@ func launch(spec Spec, o order) (*Process, error) {
 	cmd := &exec.Cmd{
 		Path: "/proc/self/exe", Args: []string{launcherName, string(text)},
 		Env: append([]string{}, spec.Environ...), Dir: "/",
-		ExtraFiles: append([]*os.File{lifeRead, newsWrite}, spec.Extra...), SysProcAttr: attributes(o.Namespaces),
+		ExtraFiles: append([]*os.File{lifeRead, newsWrite}, spec.Extra...), SysProcAttr: attributes(o.Namespaces, spec.Offline),
 	}
 	// A nil *os.File in the interface would not be nil to exec.
 	if spec.Stdout != nil {
@@ -141,12 +145,15 @@ func launch(spec Spec, o order) (*Process, error) {
 	return await(cmd, lifeWrite, newsRead)
 }
 
-func attributes(spaces bool) *syscall.SysProcAttr {
+func attributes(spaces, offline bool) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setsid: true}
 	if !spaces {
 		return a
 	}
 	a.Cloneflags = namespaces
+	if offline {
+		a.Cloneflags |= unix.CLONE_NEWNET
+	}
 	// A user other than root loses by exec the rights that the namespace gave; the launcher mounts, and gives them up.
 	a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_RESOURCE}
 	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}

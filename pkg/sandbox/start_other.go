@@ -24,6 +24,9 @@ func start(spec Spec) (*Process, error) {
 	if spec.Level == Strict {
 		return nil, fmt.Errorf("%w: this machine lacks %s", ErrUnconfined, strings.Join(missing, ", "))
 	}
+	if spec.Offline {
+		return nil, errOnline
+	}
 	path, err := LookPath(spec.Argv[0], spec.Environ)
 	if err != nil {
 		return nil, err
