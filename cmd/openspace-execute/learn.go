@@ -88,9 +88,10 @@ func (o *options) engine(env *cli.Env, st *store.Store, model llm.Model, mask fu
 			return dirs, err
 		}
 	}
+	box := evolve.Box{Level: sandbox.Level(*o.sandbox), Path: env.Settings.Getenv("PATH"), Home: env.Settings.Getenv("HOME")}
 	return evolve.New(evolve.Options{
 		Store: st, Model: model, Mode: evolve.Mode(*o.evolution), Root: env.Abs(root), Similar: similar, Mask: mask, Observe: observe, Warn: env.Warn, Force: o.force,
-		Check: evolve.Sandboxed(sandbox.Level(*o.sandbox), env.Settings.Getenv("PATH"), env.Settings.Getenv("HOME")),
+		Check: box.Check, Replay: box.Replay,
 	})
 }
 

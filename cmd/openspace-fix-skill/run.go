@@ -69,9 +69,10 @@ func (o *options) run(ctx context.Context, env *cli.Env) error {
 		return fault.Of(err)
 	}
 	defer st.Close()
+	box := evolve.Box{Level: sandbox.Level(*o.sandbox), Path: env.Settings.Getenv("PATH"), Home: env.Settings.Getenv("HOME")}
 	e, err := evolve.New(evolve.Options{
 		Store: st, Model: model, Mask: chat.Mask(env, secrets).Text, Warn: env.Warn, Wait: o.wait,
-		Check: evolve.Sandboxed(sandbox.Level(*o.sandbox), env.Settings.Getenv("PATH"), env.Settings.Getenv("HOME")),
+		Check: box.Check,
 	})
 	if err != nil {
 		return err

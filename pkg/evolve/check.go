@@ -42,7 +42,10 @@ func (w *work) check(ctx context.Context, j job, next store.Content, dir string)
 	if add(formal...); len(problems) > 0 {
 		return errors.New("- " + strings.Join(problems[:min(len(problems), 12)], "\n- "))
 	}
-	return w.prove(ctx, next, dir)
+	if err := w.prove(ctx, next, dir); err != nil {
+		return err
+	}
+	return w.replay(ctx, next, dir)
 }
 
 // sameButBlanks tells whether two versions differ in nothing but white space.

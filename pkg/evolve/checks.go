@@ -24,32 +24,63 @@ type Checked struct {
 // Limits of a check.
 const (
 	checkTime   = 60 * time.Second
-	checkOutput = 16 << 10 // bytes that are looked at
+	replayTime  = 3 * time.Minute // of all commands of a run together
+	checkOutput = 16 << 10        // bytes that are looked at
 	checkMemory = 1 << 30
 	checkFiles  = 64 << 20 // bytes of one file that it writes
 	checkCount  = 128      // processes
 )
 
-// Sandboxed returns a Checker that runs checks confined to their copy, one after the other, until one fails. The program must have called
-// sandbox.Main first. Path is the PATH of the checks, home the folder of the user, which is closed to them.
-func Sandboxed(level sandbox.Level, path, home string) Checker {
-	return func(ctx context.Context, dir string, files []string) (Checked, error) {
-		for _, file := range files {
-			out, why, err := runCheck(ctx, level, dir, file, path, home)
-			if err != nil {
-				return Checked{}, fmt.Errorf("run the check %s: %w", file, err)
-			}
-			if why != "" {
-				return Checked{Output: file + " " + why + "\n" + out}, nil
-			}
-		}
-		return Checked{Passed: true}, nil
-	}
+// Box runs what shows whether a new version works, confined to copies. The program must have called sandbox.Main first.
+type Box struct {
+	Level sandbox.Level
+	Path  string // the PATH of what runs
+	Home  string // of the user: closed
 }
 
-// runCheck runs one check. Why says why it failed.
-func runCheck(ctx context.Context, level sandbox.Level, dir, file, path, home string) (out, why string, err error) {
-	aside, err := os.MkdirTemp(filepath.Dir(dir), "check-")
+// Check is a Checker: the checks run one after the other until one fails.
+func (b Box) Check(ctx context.Context, dir string, files []string) (Checked, error) {
+	for _, file := range files {
+		argv := []string{filepath.Join(dir, filepath.FromSlash(file))}
+		if info, err := os.Stat(argv[0]); err == nil && info.Mode()&0o111 == 0 {
+			argv = []string{"/bin/sh", argv[0]}
+		}
+		out, why, err := b.run(ctx, sandbox.Spec{Argv: argv, Dir: dir, Write: []string{dir}}, dir)
+		if err != nil {
+			return Checked{}, fmt.Errorf("run the check %s: %w", file, err)
+		}
+		if why != "" {
+			return Checked{Output: file + " " + why + "\n" + out}, nil
+		}
+	}
+	return Checked{Passed: true}, nil
+}
+
+// Replay is a Replayer. The scripts have no network.
+func (b Box) Replay(ctx context.Context, r Replay) (ended []Replayed, err error) {
+	all, cancel := context.WithTimeout(ctx, replayTime)
+	defer cancel()
+	shell := "bash"
+	if _, err := sandbox.LookPath(shell, []string{"PATH=" + b.Path}); err != nil {
+		shell = "sh"
+	}
+	for _, script := range r.Scripts {
+		spec := sandbox.Spec{Argv: []string{shell, "-c", script}, Dir: r.Workspace, Write: []string{r.Workspace, r.Skill}, Offline: true}
+		out, why, err := b.run(all, spec, r.Skill)
+		if all.Err() != nil && ctx.Err() == nil {
+			return nil, fmt.Errorf("they do not end within %s", replayTime)
+		}
+		if err != nil {
+			return nil, err
+		}
+		ended = append(ended, Replayed{OK: why == "", Output: why + "\n" + out})
+	}
+	return ended, nil
+}
+
+// run runs one program that gets a folder for temporary files, and ends it with all that it started. Why says why it failed.
+func (b Box) run(ctx context.Context, spec sandbox.Spec, skill string) (out, why string, err error) {
+	aside, err := os.MkdirTemp(filepath.Dir(skill), "check-")
 	if err != nil {
 		return "", "", err
 	}
@@ -63,17 +94,13 @@ func runCheck(ctx context.Context, level sandbox.Level, dir, file, path, home st
 	if err := os.Mkdir(tmp, 0o700); err != nil {
 		return "", "", err
 	}
-	argv := []string{filepath.Join(dir, filepath.FromSlash(file))}
-	if info, err := os.Stat(argv[0]); err == nil && info.Mode()&0o111 == 0 {
-		argv = []string{"/bin/sh", argv[0]}
-	}
+	spec.Environ = []string{"PATH=" + b.Path, "LANG=C.UTF-8", "HOME=" + tmp, "TMPDIR=" + tmp, "SKILL_DIR=" + skill}
+	spec.Write = append(spec.Write, tmp)
+	spec.Home, spec.Level, spec.Stdout, spec.Stderr = b.Home, b.Level, output, output
+	spec.Limits = sandbox.Limits{Memory: checkMemory, Processes: checkCount, FileSize: checkFiles}
 	limited, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	p, err := sandbox.Start(limited, sandbox.Spec{
-		Argv: argv, Dir: dir, Environ: []string{"PATH=" + path, "LANG=C.UTF-8", "HOME=" + tmp, "TMPDIR=" + tmp, "SKILL_DIR=" + dir},
-		Write: []string{dir, tmp}, Home: home, Limits: sandbox.Limits{Memory: checkMemory, Processes: checkCount, FileSize: checkFiles}, Level: level,
-		Stdout: output, Stderr: output,
-	})
+	p, err := sandbox.Start(limited, spec)
 	if err != nil {
 		return "", "", err
 	}

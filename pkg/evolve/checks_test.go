@@ -25,7 +25,7 @@ func TestSandboxedChecks(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "tests/plain.sh"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	check := evolve.Sandboxed(sandbox.BestEffort, "/usr/bin:/bin", filepath.Join(root, "home"))
+	check := evolve.Box{Level: sandbox.BestEffort, Path: "/usr/bin:/bin", Home: filepath.Join(root, "home")}.Check
 	if got, err := check(t.Context(), dir, []string{"tests/good.sh"}); err != nil || !got.Passed {
 		t.Errorf("got %+v, %v", got, err)
 	}

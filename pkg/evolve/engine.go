@@ -42,6 +42,8 @@ type Options struct {
 	Similar func(ctx context.Context, text string) ([]string, error)
 	// Check runs the checks of a skill in a folder of its own; nil: a skill with checks cannot be changed.
 	Check Checker
+	// Replay runs commands of a run again; nil: they are not.
+	Replay Replayer
 	// Mask hides the secrets that are known; nil: none are.
 	Mask func(string) string
 	// Observe gets every exchange with the model.

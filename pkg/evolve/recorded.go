@@ -14,12 +14,14 @@ import (
 const (
 	workAgent    = "agent"
 	fallbackPart = "without_skills"
+	shellBackend = "shell"
+	shellTool    = "run_shell"
 )
 
 // Recorded makes a run of the recording of a task. Skills that are selected in it and that the store knows count as offered, and so do those that a tool
 // found; skills adds what the caller knows better.
 func Recorded(st *store.Store, rec *recording.Saved) (Run, error) {
-	run := Run{TaskID: rec.TaskID, Task: rec.Instruction, Dir: rec.Dir, Status: "unknown", Ended: rec.EndTime}
+	run := Run{TaskID: rec.TaskID, Task: rec.Instruction, Dir: rec.Dir, Workspace: rec.WorkspaceDir, Status: "unknown", Ended: rec.EndTime}
 	if o := rec.ExecutionOutcome; o != nil {
 		run.Status, run.Answer = o.Status, o.Response
 		run.Figures = store.RunFigures{Status: o.Status, Iterations: o.Iterations, MS: int64(o.ExecutionTime * 1000)}
@@ -107,9 +109,20 @@ func (r *Run) step(s recording.Step) {
 		return
 	}
 	r.Steps = append(r.Steps, Step{
-		Phase: r.phase(s.Phase), Backend: s.Backend, Server: s.Server, Tool: s.Tool, Command: s.Command, OK: s.Result.Status == "success",
+		Phase: r.phase(s.Phase), Backend: s.Backend, Server: s.Server, Tool: s.Tool, Command: s.Command, Script: script(s), OK: s.Result.Status == "success",
 		Error: s.Result.Error, Exit: s.Result.Status != "success" && !recording.Blames(s.Result.Code) || s.Result.Denied, MS: s.ElapsedMS,
 	})
+}
+
+// script is what a shell was told to run; "" of any other tool.
+func script(s recording.Step) string {
+	var p struct {
+		Command string `json:"command"`
+	}
+	if s.Backend != shellBackend || s.Tool != shellTool || json.Unmarshal(s.Parameters, &p) != nil {
+		return ""
+	}
+	return p.Command
 }
 
 // recalled reads the run of an earlier analysis again; nil when its recording is gone.

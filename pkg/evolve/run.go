@@ -13,6 +13,8 @@ type Run struct {
 	Task   string // as it was put
 	Dir    string // of the recording; "" when there is none
 
+	Workspace string // where it worked; "": nothing is known of it
+
 	Status  string // as the run itself saw it: success, incomplete, error, canceled
 	Answer  string
 	Figures store.RunFigures
@@ -46,6 +48,7 @@ type Step struct {
 	Phase                 int
 	Backend, Server, Tool string
 	Command               string // what it did, in short
+	Script                string // of a shell: the whole of what it ran, secrets hidden
 	OK                    bool
 	Error                 string // one line
 	// Exit: the tool worked, but what it ran ended with a status that is not 0, or what was asked of it was wrong or not allowed.
