@@ -25,6 +25,8 @@ func TestMain(m *testing.M) {
 		start()
 	case "watcher":
 		watch()
+	case "leader":
+		lead()
 	default:
 		os.Exit(m.Run())
 	}
@@ -65,6 +67,31 @@ func watch() {
 	fmt.Println("ready")
 	<-gone
 	fmt.Println("gone")
+}
+
+// lead ends with its group as soon as another process of it runs.
+func lead() {
+	child := exec.Command("sh", "-c", "echo up; echo up >&3; exec sleep 600 3>&-")
+	r, w, err := os.Pipe()
+	if err != nil {
+		panic(err)
+	}
+	child.Stdout, child.ExtraFiles = os.Stdout, []*os.File{w}
+	if err := child.Start(); err != nil {
+		panic(err)
+	}
+	r.Read(make([]byte, 1))
+	lifeline.End()
+}
+
+// The end of a process that leads its group is the end of the group.
+func TestEnd(t *testing.T) {
+	cmd := again("leader")
+	cmd.Stdout, cmd.SysProcAttr = nil, &syscall.SysProcAttr{Setpgid: true}
+	out, err := cmd.Output() // also the other process's
+	if string(out) != "up\n" || cmd.ProcessState.String() != "signal: killed" {
+		t.Errorf("got %q, %v, want it killed", out, err)
+	}
 }
 
 // A process learns that its starter was killed, and hands on neither the pipe nor the variable.

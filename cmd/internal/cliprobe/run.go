@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -80,6 +81,11 @@ func (o *options) answer(ctx context.Context, env *cli.Env, in cli.Input) (found
 	case "wait":
 		<-ctx.Done()
 		return false, ctx.Err()
+	case "deaf": // says so, and does not end when it is asked to
+		if err := errors.Join(o.emit(env, in.ID, query.Query, score), env.Out.Flush()); err != nil {
+			return true, err
+		}
+		time.Sleep(time.Hour)
 	case "nan":
 		score = math.NaN()
 	case "long":
