@@ -253,8 +253,9 @@ func TestFetchURLIsBoundedInTime(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(10*time.Millisecond, cancel)
-	r := s.set.Run(ctx, tools.Call{Name: "fetch_url", Args: json.RawMessage(`{"url":"http://` + listen(t, silent) + `"}`)})
+	asked := listen(t, func(conn net.Conn) { cancel(); silent(conn) })
+	s = newSpace(t, private)
+	r := s.set.Run(ctx, tools.Call{Name: "fetch_url", Args: json.RawMessage(`{"url":"http://` + asked + `"}`)})
 	s.want(r, "canceled", "was interrupted")
 }
 
