@@ -53,7 +53,8 @@ func TestGuards(t *testing.T) {
 		`for t in /proc/$PPID/task/*; do kill -9 "${t##*/}"; done`,
 	} {
 		t.Run(script, func(t *testing.T) {
-			s := spec(t, "(setsid sleep 63.25 >/dev/null 2>&1 &) ; "+script+"; echo alive; sleep 63.25")
+			mark := marked()
+			s := spec(t, "(setsid sleep "+mark+" >/dev/null 2>&1 &) ; "+script+"; echo alive; sleep "+mark)
 			r, w, err := os.Pipe()
 			if err != nil {
 				t.Fatal(err)
@@ -74,7 +75,7 @@ func TestGuards(t *testing.T) {
 				t.Errorf("got %q, %v, want the command to go on", got, err)
 			}
 			p.Stop()
-			if n := running(t, "63.25"); n != 0 {
+			if n := running(t, mark); n != 0 {
 				t.Errorf("got %d processes that outlive it, want none", n)
 			}
 			if exit := p.Exit(); exit.Code == 0 {

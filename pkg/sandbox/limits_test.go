@@ -10,12 +10,13 @@ import (
 // What has no end is ended by its limits. The numbers are small, so that a failure of this test does no harm.
 func TestLimits(t *testing.T) {
 	linux(t)
+	mark := marked()
 	tests := []struct {
 		name, script string
 		limits       sandbox.Limits
 		check        func(outcome) bool
 	}{
-		{"processes", "i=0; while [ $i -lt 60 ]; do sleep 77.25 & i=$((i+1)); done; wait", sandbox.Limits{Processes: 20}, stopped},
+		{"processes", "i=0; while [ $i -lt 60 ]; do sleep " + mark + " & i=$((i+1)); done; wait", sandbox.Limits{Processes: 20}, stopped},
 		{"memory of one", "python3 -c 'x = bytearray(600 << 20)'", sandbox.Limits{Memory: 256 << 20}, stopped},
 		{"memory of all", `for i in 1 2 3 4 5 6; do (x=$(head -c 15000000 /dev/zero | tr '\0' a); sleep 5; echo ${#x}) & done; wait`, sandbox.Limits{Memory: 60 << 20}, stopped},
 		{"a file", "head -c 3000000 /dev/zero >f", sandbox.Limits{FileSize: 1 << 20}, stopped},
@@ -39,7 +40,7 @@ func TestLimits(t *testing.T) {
 			})
 		}
 	}
-	if n := running(t, "77.25"); n != 0 {
+	if n := running(t, mark); n != 0 {
 		t.Errorf("got %d processes left, want none", n)
 	}
 }

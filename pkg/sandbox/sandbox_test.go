@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -183,7 +184,8 @@ func TestOpenPlaces(t *testing.T) {
 func TestWhatIsLeft(t *testing.T) {
 	for _, level := range []sandbox.Level{sandbox.BestEffort, sandbox.Off} {
 		t.Run(string(level), func(t *testing.T) {
-			s := spec(t, "sleep 61.25 & (setsid sleep 61.25 &) ; exit 4")
+			mark := marked()
+			s := spec(t, fmt.Sprintf("sleep %s & (setsid sleep %[1]s &) ; exit 4", mark))
 			s.Level = level
 			p, err := sandbox.Start(t.Context(), s)
 			if err != nil {
@@ -198,7 +200,7 @@ func TestWhatIsLeft(t *testing.T) {
 			case <-time.After(50 * time.Millisecond):
 			}
 			p.Stop()
-			if n := running(t, "61.25"); n != 0 {
+			if n := running(t, mark); n != 0 {
 				t.Errorf("got %d processes that outlive it, want none", n)
 			}
 		})
@@ -207,7 +209,8 @@ func TestWhatIsLeft(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	for _, level := range []sandbox.Level{sandbox.BestEffort, sandbox.Off} {
-		s := spec(t, "trap '' TERM; sleep 62.25; sleep 62.25")
+		mark := marked()
+		s := spec(t, fmt.Sprintf("trap '' TERM; sleep %s; sleep %[1]s", mark))
 		s.Level = level
 		ctx, cancel := context.WithCancel(t.Context())
 		p, err := sandbox.Start(ctx, s)
@@ -216,11 +219,17 @@ func TestCancel(t *testing.T) {
 		}
 		cancel()
 		<-p.Ended()
-		if n := running(t, "62.25"); n != 0 {
+		if n := running(t, mark); n != 0 {
 			t.Errorf("%s: got %d processes that outlive it, want none", level, n)
 		}
 	}
 }
+
+var marks atomic.Int64
+
+// marked is how long a command sleeps: about a minute, and as long as no other, so that it is known by it among all processes
+// of the machine, also those of other runs of these tests.
+func marked() string { return fmt.Sprintf("61.%07d%05d", os.Getpid(), marks.Add(1)) }
 
 // running counts processes that have a word in their command line.
 func running(t *testing.T, word string) int {

@@ -36,8 +36,9 @@ func filterCalls(private bool) error {
 		return fmt.Errorf("not known for %s", runtime.GOARCH)
 	}
 	var guards []uint32
-	for _, pid := range []int{unix.Getpid(), unix.Getppid()} {
-		if pid > 1 { // not the first of a namespace, which the kernel guards, and what is outside of it
+	// This thread, too: it ends in a moment, but it is within the command's reach until then, and the launcher with it.
+	for _, pid := range []int{unix.Getpid(), unix.Getppid(), unix.Gettid()} {
+		if pid > 1 && unix.Getpid() > 1 { // not the first of a namespace, which the kernel guards, and what is outside of it
 			guards = append(guards, uint32(pid))
 		}
 	}
