@@ -1,16 +1,19 @@
 // Command testchat plays people and a chat platform, for scripts.
 //
-//	testchat --platform feishu|feishu-long|telegram --script FILE --addr-file FILE [--gateway-addr FILE] [--encrypt-key KEY]
+//	testchat --platform feishu|feishu-long|slack|telegram --script FILE --addr-file FILE [--gateway-addr FILE] [--encrypt-key KEY]
 //
 // It serves a fake of the platform on loopback and writes its address into the address file. Then it takes
 // the steps of the script one after the other:
 //
 //	{"say": {"chat": "c1", "me": "ann", "text": "…", "file": "NAME", "content": "…", "group": true, "mention": true}}
 //	{"again": true}                       deliver what was said last once more
+//	{"key": "refused"}                    from now on the platform refuses the key, or with "good" takes it again
+//	{"await": "FILE"}                     wait until there is such a file
+//	{"forge": true}                       send to the webhook of feishu what it must refuse
 //	{"expect": "REGEXP"}                  the next message of the bot
 //	{"expect_file": "NAME", "content": "REGEXP"}
 //
-// For the webhook of feishu it needs the address of the gateway, from the file that --gateway-addr names.
+// In a text, $NAME stands for a variable. For the webhook of feishu it needs the address of the gateway, from the file that --gateway-addr names.
 // What the bot sends goes to stdout. The exit status is 1 when something else came than was expected, nothing
 // came, or something came at the end that was not.
 package main
@@ -27,6 +30,7 @@ import (
 	"github.com/openspace-dev/openspace/pkg/atomicfile"
 	"github.com/openspace-dev/openspace/pkg/gateway/feishu/feishutest"
 	"github.com/openspace-dev/openspace/pkg/gateway/gatewaytest"
+	"github.com/openspace-dev/openspace/pkg/gateway/slack/slacktest"
 	"github.com/openspace-dev/openspace/pkg/gateway/telegram/telegramtest"
 )
 
@@ -46,13 +50,16 @@ type step struct {
 		Mention bool   `json:"mention"`
 	} `json:"say"`
 	Again      bool   `json:"again"`
+	Key        string `json:"key"`
+	Await      string `json:"await"`
+	Forge      bool   `json:"forge"`
 	Expect     string `json:"expect"`
 	ExpectFile string `json:"expect_file"`
 	Content    string `json:"content"`
 }
 
 func main() {
-	platform := flag.String("platform", "", "play `NAME`: feishu, feishu-long or telegram")
+	platform := flag.String("platform", "", "play `NAME`: feishu, feishu-long, slack or telegram")
 	script := flag.String("script", "", "play the steps in `FILE`")
 	addrFile := flag.String("addr-file", "", "write the address it listens on into `FILE`")
 	gateway := flag.String("gateway-addr", "", "read the address of the gateway from `FILE`")
@@ -97,6 +104,9 @@ func open(platform, key string, hook bool) (gatewaytest.Platform, string, func()
 		s := feishutest.New()
 		s.EncryptKey = key
 		return s, s.URL, s.Close, nil
+	case "slack":
+		s := slacktest.New()
+		return s, s.URL, s.Close, nil
 	case "telegram":
 		s := telegramtest.New()
 		return s, s.URL, s.Close, nil
@@ -104,7 +114,7 @@ func open(platform, key string, hook bool) (gatewaytest.Platform, string, func()
 	return nil, "", nil, fmt.Errorf("no platform %q", platform)
 }
 
-// await waits for a file with an address.
+// await waits for a file that is not empty, and returns what is in it.
 func await(path string) (string, error) {
 	for start := time.Now(); time.Since(start) < patience; time.Sleep(10 * time.Millisecond) {
 		if data, err := os.ReadFile(path); err == nil && len(data) > 0 {
@@ -137,7 +147,7 @@ func (g *game) play(steps []step) error {
 func (g *game) step(s step) error {
 	switch {
 	case s.Say != nil:
-		say := gatewaytest.Saying{Chat: s.Say.Chat, Me: s.Say.Me, Text: s.Say.Text, Group: s.Say.Group, Mention: s.Say.Mention}
+		say := gatewaytest.Saying{Chat: s.Say.Chat, Me: s.Say.Me, Text: os.ExpandEnv(s.Say.Text), Group: s.Say.Group, Mention: s.Say.Mention}
 		if s.Say.File != "" {
 			say.File = &gatewaytest.Upload{Name: s.Say.File, MIME: "text/plain", Data: []byte(s.Say.Content)}
 		}
@@ -150,6 +160,18 @@ func (g *game) step(s step) error {
 	case s.Again:
 		g.p.Again(g.last)
 		return nil
+	case s.Key != "":
+		n := 0
+		if s.Key == "refused" {
+			n = 1
+		}
+		g.p.Fail(n, gatewaytest.KeyRefused)
+		return nil
+	case s.Await != "":
+		_, err := await(s.Await)
+		return err
+	case s.Forge:
+		return forge(g.p.(*feishutest.Server))
 	}
 	got, err := g.next()
 	if err != nil {
