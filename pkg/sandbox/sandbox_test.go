@@ -49,7 +49,7 @@ func spec(t *testing.T, script string) sandbox.Spec {
 	}
 	work, tmp := filepath.Join(dir, "work"), filepath.Join(dir, "tmp")
 	return sandbox.Spec{
-		Argv: []string{"sh", "-c", script}, Dir: work, Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + tmp},
+		Argv: []string{"sh", "-c", script}, Dir: work, Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + tmp, "GORACE=" + os.Getenv("GORACE")},
 		Write: []string{work, tmp}, Tmp: tmp, Home: home(t), Level: sandbox.BestEffort,
 	}
 }
@@ -72,7 +72,7 @@ func run(t *testing.T, s sandbox.Spec) outcome {
 	}
 	defer r.Close()
 	s.Stdout, s.Stderr = w, w
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	p, err := sandbox.Start(ctx, s)
 	w.Close()
