@@ -212,7 +212,7 @@ func (g *Gateway) lock() (unlock func() error, err error) {
 }
 
 const (
-	lockTries = 20
+	lockTries = 100
 	lockPause = 10 * time.Millisecond
 )
 

@@ -76,7 +76,7 @@ func TestStartWhileAsked(t *testing.T) {
 		askers.Go(func() {
 			for ctx.Err() == nil {
 				gateway.Find(f.options.Config.DataDir)
-				time.Sleep(100 * time.Microsecond)
+				time.Sleep(2 * time.Millisecond)
 			}
 		})
 	}
