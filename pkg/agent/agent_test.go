@@ -231,7 +231,7 @@ func TestCancel(t *testing.T) {
 	if !errors.Is(out.Err, reason) || len(out.Calls) != 2 || !strings.Contains(out.Calls[1].Result.Error, "not run") {
 		t.Errorf("got %v, %+v", out.Err, out.Calls)
 	}
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("it took %s", took)
 	}
 	t.Run("in a call of the model", func(t *testing.T) {

@@ -92,12 +92,20 @@ func TestCostBudget(t *testing.T) {
 
 // A tool that would take all the time is ended early enough for an answer.
 func TestTimeBudget(t *testing.T) {
+	t.Parallel() // it mostly waits
 	sleep := tool{spec: tools.Spec{Name: "sleep"}, run: func(ctx context.Context, _ map[string]any) tools.Result {
 		<-ctx.Done()
 		return broken("interrupted")
 	}}
 	m := worker("sleep", llm.Usage{Calls: 1})
-	out := run(t, agent.Options{Model: m, Tools: set(t, sleep), Budget: agent.Budget{Time: 2 * time.Second}})
+	answer := m.replies[0].(func(context.Context, llm.Request) any)
+	m.replies[0] = func(ctx context.Context, r llm.Request) any {
+		if r.ToolChoice != llm.None {
+			time.Sleep(1400 * time.Millisecond) // so that a quarter of the time is kept for the answer, which a busy machine may need
+		}
+		return answer(ctx, r)
+	}
+	out := run(t, agent.Options{Model: m, Tools: set(t, sleep), Budget: agent.Budget{Time: 8 * time.Second}})
 	want(t, out, agent.Incomplete, agent.OutOfTime, "so far")
 	if len(m.requests) != 2 || !strings.Contains(out.Calls[0].Result.Content, "nearly up") {
 		t.Errorf("got %d requests, %+v", len(m.requests), out.Calls)
