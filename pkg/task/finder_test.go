@@ -61,7 +61,7 @@ func finder(t *testing.T, c task.Commands) *task.Finder {
 }
 
 func find(f *task.Finder, query string) (ids []string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	hits, err := f.Find(ctx, wire.Query{Query: query, Limit: 5})
 	for _, h := range hits {

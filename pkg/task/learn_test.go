@@ -13,6 +13,7 @@ import (
 
 // Learning has what the work left of the budget.
 func TestLearnWithinBudget(t *testing.T) {
+	t.Parallel() // it mostly waits
 	asks := func(ctx context.Context, l task.Learning) (learnt task.Learnt, err error) {
 		for err == nil && learnt.Usage.Calls < 50 {
 			var reply llm.Reply
@@ -48,7 +49,7 @@ func TestLearnWithinBudget(t *testing.T) {
 			<-ctx.Done()
 			return task.Learnt{}, context.Cause(ctx)
 		}
-		res, _ := run(t, s, wire.Task{Task: "do it", TimeoutMS: 2000})
+		res, _ := run(t, s, wire.Task{Task: "do it", TimeoutMS: 6000})
 		if res.Status != "success" || !slices.Contains(phases(res), "learn error") || !strings.Contains(strings.Join(res.Warnings, "\n"), "time limit") {
 			t.Errorf("got %s, %q, %q", res.Status, phases(res), res.Warnings)
 		}
