@@ -43,12 +43,13 @@ Arrows go down only: a package may import those of lower levels that its row nam
 	         mcpclient   tools of the user's MCP servers                 ← tools, wire, atomicfile
 	         agent       the loop in which a model works with tools      ← llm, tools, recording, wire
 	         hosts       host agents set up for the suite ← settings, atomicfile
-	         evolve      what runs teach: analysis, changes of skills, what starts them  ← llm, review, patch, similar, store, skill, safety, wire, atomicfile, recording, sandbox
+	         evolve      what runs teach: analysis, changes of skills, what starts them  ← llm, review, patch, similar, store, skill, safety, wire, atomicfile, recording, sandbox, scratch
 	         task        one task from text to result: skills, workspace, phases  ← agent, embed, llm, mcpclient, pipe, policy, recording,
 	                                                                     safety, sandbox, skill, store, tools, toolsearch, wire
 	level 3  mcpserver   the suite's tools over the Model Context Protocol  ← pipe, wire, settings, jsonl
 	         gateway     chat: message in, task, answer out  ← atomicfile, journal, jsonl, pipe, settings, wire
 	                     (feishu, slack, telegram, whatsapp: one platform each)
+	                     (whatsapp/linked, whatsapp/web: the account of a phone, and the way to its servers)
 	                     (rest: what channels over HTTP share)
 	                     (gatewaytest: what every channel must do)
 	         cli         the process boundary of all commands           ← jsonl, lifeline, wire, settings

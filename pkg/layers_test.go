@@ -30,7 +30,7 @@ var below = map[string][]string{
 	"pkg/safety":     {"skill", "atomicfile"},
 	"pkg/similar":    {"skill"},
 	"pkg/store":      {"skill", "atomicfile", "jsonl"},
-	"pkg/evolve":     {"llm", "review", "patch", "similar", "store", "skill", "safety", "wire", "atomicfile", "recording", "sandbox"},
+	"pkg/evolve":     {"llm", "review", "patch", "similar", "store", "skill", "safety", "wire", "atomicfile", "recording", "sandbox", "scratch"},
 	"pkg/review":     {"store", "skill", "wire", "atomicfile"},
 	"pkg/roots":      {"skill"},
 	"pkg/index":      {"lexical", "atomicfile", "roots", "skill", "vec"},
@@ -55,16 +55,19 @@ var below = map[string][]string{
 	"pkg/cli":        {"jsonl", "lifeline", "wire", "settings"},
 	"cmd":            {},
 
-	"pkg/gateway/rest":                  {"gateway"},                         // what channels over HTTP share
-	"pkg/gateway/gatewaytest":           {"gateway"},                         // what channels must do
-	"pkg/gateway/feishu":                {"gateway", "gateway/rest", "wire"}, // a channel
-	"pkg/gateway/feishu/feishutest":     {"gateway/feishu", "gateway/gatewaytest"},
-	"pkg/gateway/slack":                 {"gateway", "gateway/rest", "wire"}, // a channel
-	"pkg/gateway/slack/slacktest":       {"gateway/gatewaytest"},
-	"pkg/gateway/telegram":              {"gateway", "gateway/rest", "wire"}, // a channel
-	"pkg/gateway/telegram/telegramtest": {"gateway/gatewaytest"},
-	"pkg/gateway/whatsapp":              {"gateway", "gateway/rest", "wire"}, // a channel
-	"pkg/gateway/whatsapp/whatsapptest": {"gateway/whatsapp", "gateway/gatewaytest"},
+	"pkg/gateway/rest":                       {"gateway"},                         // what channels over HTTP share
+	"pkg/gateway/gatewaytest":                {"gateway"},                         // what channels must do
+	"pkg/gateway/feishu":                     {"gateway", "gateway/rest", "wire"}, // a channel
+	"pkg/gateway/feishu/feishutest":          {"gateway/feishu", "gateway/gatewaytest"},
+	"pkg/gateway/slack":                      {"gateway", "gateway/rest", "wire"}, // a channel
+	"pkg/gateway/slack/slacktest":            {"gateway/gatewaytest"},
+	"pkg/gateway/telegram":                   {"gateway", "gateway/rest", "wire"}, // a channel
+	"pkg/gateway/telegram/telegramtest":      {"gateway/gatewaytest"},
+	"pkg/gateway/whatsapp":                   {"gateway", "gateway/rest", "wire"}, // a channel
+	"pkg/gateway/whatsapp/whatsapptest":      {"gateway/whatsapp", "gateway/gatewaytest"},
+	"pkg/gateway/whatsapp/linked":            {"gateway", "gateway/whatsapp", "wire"},                      // the other transport of that channel
+	"pkg/gateway/whatsapp/web":               {"gateway", "gateway/whatsapp/linked", "atomicfile", "wire"}, // its way to the servers
+	"pkg/gateway/whatsapp/linked/linkedtest": {"gateway", "gateway/whatsapp/linked", "gateway/gatewaytest"},
 
 	"pkg/skill/skilltest":       {},           // the real skills of the test data
 	"pkg/registry/registrytest": {"registry"}, // what storages must do
@@ -91,6 +94,9 @@ var only = map[string]string{
 	"codeberg.org/readeck/go-readability/v2":                    "pkg/tools",
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter": "pkg/tools",
 
+	"go.mau.fi/whatsmeow":                          "pkg/gateway/whatsapp/web",
+	"modernc.org/sqlite":                           "pkg/gateway/whatsapp/web",
+	"rsc.io/qr":                                    "cmd/openspace-gateway",
 	"mvdan.cc/sh/v3/syntax":                        "pkg/policy",
 	"mvdan.cc/sh/v3/expand":                        "pkg/policy",
 	"github.com/landlock-lsm/go-landlock/landlock": "pkg/sandbox",

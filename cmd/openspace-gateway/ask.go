@@ -170,39 +170,3 @@ func (a *app) stop() *cli.Command {
 		},
 	}
 }
-
-// code is the record of a pairing code.
-type code struct {
-	Type      string `json:"type"` // "pairing"
-	ID        string `json:"id,omitempty"`
-	Code      string `json:"code"`
-	ExpiresAt string `json:"expires_at"`
-	Message   string `json:"message"`
-}
-
-// Typed returns the record with its type.
-func (r code) Typed() wire.Record { r.Type = "pairing"; return r }
-
-// Columns are the headings of Cells.
-func (code) Columns() []string { return []string{"CODE", "EXPIRES", "SEND IN A DIRECT CHAT"} }
-
-// Cells are the values of a row.
-func (r code) Cells() []string { return []string{r.Code, r.ExpiresAt, r.Message} }
-
-// pair is the verb pair.
-func (a *app) pair() *cli.Command {
-	return &cli.Command{
-		Name: "pair", Short: "make a code that lets one person in",
-		Run: func(_ context.Context, env *cli.Env) error {
-			s, err := a.load(env)
-			if err != nil {
-				return err
-			}
-			c, expires, err := gateway.NewPairingCode(s.DataDir, time.Now())
-			if err != nil {
-				return err
-			}
-			return env.Out.Emit(code{Code: c, ExpiresAt: expires.Format(time.RFC3339), Message: "/pair " + c})
-		},
-	}
-}

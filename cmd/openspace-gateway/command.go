@@ -13,6 +13,8 @@ import (
 	"github.com/openspace-dev/openspace/pkg/gateway/slack"
 	"github.com/openspace-dev/openspace/pkg/gateway/telegram"
 	"github.com/openspace-dev/openspace/pkg/gateway/whatsapp"
+	"github.com/openspace-dev/openspace/pkg/gateway/whatsapp/linked"
+	"github.com/openspace-dev/openspace/pkg/gateway/whatsapp/web"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -35,18 +37,34 @@ type platform struct {
 	name   string
 	config any // the section, with its defaults
 	access *gateway.Access
-	open   func() (gateway.Channel, error)
+	open   func(s *settled) (gateway.Channel, error)
 }
 
 // platforms are all of them. A new channel is one more entry.
 func platforms() []platform {
 	lark, app, bot, phone := feishu.DefaultConfig(), slack.DefaultConfig(), telegram.DefaultConfig(), whatsapp.DefaultConfig()
 	return []platform{
-		{"feishu", &lark, &lark.Access, func() (gateway.Channel, error) { return feishu.New(lark) }},
-		{"slack", &app, &app.Access, func() (gateway.Channel, error) { return slack.New(app) }},
-		{"telegram", &bot, &bot.Access, func() (gateway.Channel, error) { return telegram.New(bot) }},
-		{"whatsapp", &phone, &phone.Access, func() (gateway.Channel, error) { return whatsapp.New(phone) }},
+		{"feishu", &lark, &lark.Access, func(*settled) (gateway.Channel, error) { return feishu.New(lark) }},
+		{"slack", &app, &app.Access, func(*settled) (gateway.Channel, error) { return slack.New(app) }},
+		{"telegram", &bot, &bot.Access, func(*settled) (gateway.Channel, error) { return telegram.New(bot) }},
+		{"whatsapp", &phone, &phone.Access, func(s *settled) (gateway.Channel, error) { return openWhatsApp(s, phone) }},
 	}
+}
+
+// openWhatsApp opens the transport that is set.
+func openWhatsApp(s *settled, c whatsapp.Config) (gateway.Channel, error) {
+	if c.Transport != whatsapp.Linked {
+		return whatsapp.New(c)
+	}
+	return linked.New(web.New(s.sessionDir(c)), c.Mode)
+}
+
+// sessionDir is where the keys of a linked phone are.
+func (s *settled) sessionDir(c whatsapp.Config) string {
+	if c.SessionDir == "" {
+		return filepath.Join(s.DataDir, "whatsapp")
+	}
+	return s.abs(c.SessionDir)
 }
 
 // settled is the config file with the environment over it.
@@ -55,6 +73,7 @@ type settled struct {
 	path      string // "" when there is no file
 	warnings  []string
 	platforms []platform
+	abs       func(string) string
 }
 
 // load reads the config file.
@@ -62,7 +81,7 @@ func (a *app) load(env *cli.Env) (*settled, error) {
 	if len(env.Args) > 0 {
 		return nil, wire.Errorf(wire.Usage, "unexpected argument %q", env.Args[0])
 	}
-	s := &settled{platforms: platforms()}
+	s := &settled{platforms: platforms(), abs: env.Settings.Abs}
 	data, path, err := a.read(env)
 	if err != nil {
 		return nil, err
@@ -122,7 +141,7 @@ func (s *settled) open() (channels []gateway.Joined, err error) {
 		if !p.access.Enabled {
 			continue
 		}
-		ch, err := p.open()
+		ch, err := p.open(s)
 		if err != nil {
 			return nil, err
 		}

@@ -10,7 +10,7 @@ Usage:
 	health   ask the address of the config file; for supervisors
 	stop     end the running gateway, and wait until it has ended
 	doctor   check the config file, the commands that are needed, and the keys of each channel
-	pair     make a code that lets one person in
+	pair     make a code that lets one person in; pair whatsapp: link a phone
 
 A message that is meant for the gateway becomes a task of openspace-execute, with the conversation so far, in a workspace that the chat keeps. The answer is sent to the
 chat, and so are files that the task made. Files that come with a message are put into the workspace. In the chat, /help lists what else can be asked.
@@ -30,6 +30,12 @@ chat within ten minutes. Names decide nothing. In groups only what mentions the 
 Tasks run with the rights of openspace-execute: in the workspace of the chat, confined by the kernel where that is possible. agent.execute_args adds flags to it,
 such as "--sandbox=strict".
 
+# The account of a phone
+
+With {"whatsapp": {"enabled": true, "transport": "linked"}} the gateway is a linked device of a phone's WhatsApp, as WhatsApp Web is. "pair whatsapp" draws on stderr what
+has to be scanned on the phone, anew whenever it expires, or with --phone NUMBER shows eight letters to type there. It ends when the phone is linked. No gateway may use the
+keys meanwhile. --unlink forgets the phone.
+
 # What is kept
 
 Below data_dir, by default $OPENSPACE_HOME/gateway: what was received and what is still to be sent, sessions with their transcripts and workspaces, who was let in. A message is
@@ -38,9 +44,9 @@ acknowledged after it is on disk, and is answered also when the process is kille
 # Exit status
 
 	0    done
-	1    no gateway is running; of health and status: a channel is down; of doctor: something is wrong
+	1    no gateway is running; of health and status: a channel is down; of doctor: something is wrong; of pair --unlink: no phone is linked
 	2    usage: a flag, an argument, a setting or the config file is wrong
-	4    the platform does not accept the key
+	4    the platform does not accept the key, or the phone not the device
 	5    failed: anything else; of run: no channel can work
 	11   another gateway serves the data directory or an account
 	130  ended by an interrupt
@@ -51,6 +57,7 @@ acknowledged after it is on disk, and is answered also when the process is kille
 	openspace-gateway doctor --config gateway.json
 	openspace-gateway run --config gateway.json
 	openspace-gateway pair
+	openspace-gateway pair whatsapp --config gateway.json
 	openspace-gateway status --jsonl | jq 'select(.type=="channel" and (.up|not))'
 	openspace-gateway stop
 */

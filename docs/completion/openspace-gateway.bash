@@ -7,6 +7,7 @@ _openspace_gateway() {
 	--config) COMPREPLY=($(compgen -f -- "$cur")); return ;;
 	--addr-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
 	--log-level) COMPREPLY=($(compgen -W "info error debug" -- "$cur")); return ;;
+	--phone) return ;;
 	esac
 	words="run status health stop doctor pair --color --config --help -h --json --jsonl --plain --version"
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -16,7 +17,7 @@ _openspace_gateway() {
 		health) verb=1 words="--color --config --help -h --json --jsonl --plain --version"; break ;;
 		stop) verb=1 words="--color --config --help -h --json --jsonl --plain --version"; break ;;
 		doctor) verb=1 words="--color --config --help -h --json --jsonl --plain --version"; break ;;
-		pair) verb=1 words="--color --config --help -h --json --jsonl --plain --version"; break ;;
+		pair) verb=1 words="--color --config --help -h --json --jsonl --phone --plain --unlink --version"; break ;;
 		esac
 	done
 	if [ -z "$verb" ] || [[ $cur == -* ]]; then

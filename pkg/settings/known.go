@@ -14,10 +14,10 @@ func Known() []string {
 		"llm_api_key", "llm_config", "llm_extra_headers", "log_level", "max_bytes", "max_cost", "max_files",
 		"max_iterations", "max_skills", "max_tasks", "max_tokens", "max_tools", "mcp_hosts", "min_score", "model",
 		"no_discovery", "no_mcp", "no_recording", "no_refresh", "no_sidecar", "no_write_back", "older_than",
-		"origin", "output_dir", "owner", "parent_ids", "pass_env", "plain", "policy", "prefix", "profile", "rate",
+		"origin", "output_dir", "owner", "parent_ids", "pass_env", "phone", "plain", "policy", "prefix", "profile", "rate",
 		"reason", "require_signature", "sandbox", "scope", "search_scope", "share", "sign_key", "signed_by",
-		"skill_dirs", "source", "strict", "tags", "timeout", "tls_cert", "tls_key", "tools", "verify", "visibility",
-		"vision", "vision_model", "wait", "web_search", "web_search_key", "web_search_model", "web_search_url",
+		"skill_dirs", "source", "strict", "tags", "timeout", "tls_cert", "tls_key", "tools", "unlink", "verify",
+		"visibility", "vision", "vision_model", "wait", "web_search", "web_search_key", "web_search_model", "web_search_url",
 		"workspace_dir",
 	}
 }
