@@ -49,7 +49,7 @@ setTimeout(() => say("waited"), 400);
 	if err := b.Open(within(t), address+"/"); err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(patience)
 	text := ""
 	for _, want := range []string{"no-tls", "no-socket", "no-events", "no-transport", "waited"} {
 		for text = read(t, b).Text; !strings.Contains(text, want) && time.Now().Before(deadline); text = read(t, b).Text {
