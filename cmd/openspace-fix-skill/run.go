@@ -17,6 +17,7 @@ import (
 	"github.com/openspace-dev/openspace/pkg/llm"
 	"github.com/openspace-dev/openspace/pkg/review"
 	"github.com/openspace-dev/openspace/pkg/sandbox"
+	"github.com/openspace-dev/openspace/pkg/scratch"
 	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
@@ -69,6 +70,7 @@ func (o *options) run(ctx context.Context, env *cli.Env) error {
 		return fault.Of(err)
 	}
 	defer st.Close()
+	defer scratch.Left(true) // by others that were killed
 	box := evolve.Box{Level: sandbox.Level(*o.sandbox), Path: env.Settings.Getenv("PATH"), Home: env.Settings.Getenv("HOME")}
 	e, err := evolve.New(evolve.Options{
 		Store: st, Model: model, Mask: chat.Mask(env, secrets).Text, Warn: env.Warn, Wait: o.wait,

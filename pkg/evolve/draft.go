@@ -15,6 +15,7 @@ import (
 
 	"github.com/openspace-dev/openspace/pkg/patch"
 	"github.com/openspace-dev/openspace/pkg/review"
+	"github.com/openspace-dev/openspace/pkg/scratch"
 	"github.com/openspace-dev/openspace/pkg/skill"
 	"github.com/openspace-dev/openspace/pkg/store"
 	"github.com/openspace-dev/openspace/pkg/wire"
@@ -33,11 +34,12 @@ type job struct {
 
 // draft asks for an edit until one passes all checks, and returns all files of the new version.
 func (w *work) draft(ctx context.Context, j job) (store.Content, error) {
-	dir, err := os.MkdirTemp(w.e.o.Temp, "openspace-evolve-")
+	folder, err := scratch.New()
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer folder.Close()
+	dir := folder.Dir
 	d := newDialogue("SkillEvolver", w.e.o.Model, editorRole, w.e.o.Observe)
 	defer func() { w.res.Usage.Add(d.usage) }()
 	if strings.Contains(j.question, "read_file") && len(w.base) > 0 {

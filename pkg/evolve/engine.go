@@ -55,7 +55,6 @@ type Options struct {
 	Tokens int64         // what one Learn may take, in tokens; 0: 200,000
 	Wait   time.Duration // how long a folder that somebody else changes is waited for
 	Now    func() time.Time
-	Temp   string // where copies are made; "": the system's place
 }
 
 // Engine analyses runs and changes skills.

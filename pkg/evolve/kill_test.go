@@ -90,7 +90,7 @@ func childStep(what string, st *store.Store, dir string) error {
 func startChild(t *testing.T, what, home, dir string, at int) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	cmd, out := exec.Command(os.Args[0]), &bytes.Buffer{}
-	cmd.Env = append(os.Environ(), childVar+"="+strings.Join([]string{what, home, dir, strconv.Itoa(at)}, "\n"))
+	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), childVar+"="+strings.Join([]string{what, home, dir, strconv.Itoa(at)}, "\n"))
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -125,7 +125,7 @@ func (p Proposal) end(ctx context.Context, st *store.Store, a store.Attempt) err
 		return err
 	}
 	// Aside first: a proposal that is half removed must not be read.
-	gone := filepath.Join(folder(p.home), ".os-tmp-"+p.ID)
+	gone := filepath.Join(folder(p.home), tmpPrefix+p.ID)
 	if err := os.Rename(p.dir(), gone); err != nil {
 		return fmt.Errorf("remove proposal %q: %w", p.ID, err)
 	}

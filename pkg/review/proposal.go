@@ -83,7 +83,8 @@ func (p Proposal) write(content store.Content) error {
 	if err := os.MkdirAll(folder(p.home), 0o700); err != nil {
 		return err
 	}
-	tmp, err := os.MkdirTemp(folder(p.home), ".os-tmp-")
+	sweep(folder(p.home))
+	tmp, err := os.MkdirTemp(folder(p.home), tmpPrefix)
 	if err != nil {
 		return err
 	}
@@ -105,6 +106,20 @@ func (p Proposal) write(content store.Content) error {
 		err = atomicfile.SyncDir(folder(p.home))
 	}
 	return err
+}
+
+// tmpPrefix begins the names of folders that are being made or removed.
+const tmpPrefix = ".os-tmp-"
+
+// sweep removes what others left in there that were killed: what nobody has changed for an hour.
+func sweep(dir string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && e.IsDir() && strings.HasPrefix(e.Name(), tmpPrefix) && time.Since(info.ModTime()) > time.Hour {
+			os.RemoveAll(filepath.Join(dir, e.Name()))
+		}
+	}
 }
 
 func (p Proposal) dir() string { return filepath.Join(folder(p.home), p.ID) }

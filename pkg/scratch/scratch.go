@@ -5,12 +5,14 @@
 package scratch
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"time"
 )
 
@@ -30,9 +32,23 @@ type Folder struct {
 	lock io.Closer // nil where there are no such locks
 }
 
-// New makes a folder, with these folders in it and one that is called tmp.
-func New(inside ...string) (*Folder, error) {
-	dir, err := os.MkdirTemp("", "openspace-")
+// short is a place for temporary files with a short name, where there is one.
+const short = "/tmp"
+
+// New makes a folder in the system's place for temporary files, with these folders in it and one that is called tmp.
+func New(inside ...string) (*Folder, error) { return makeIn("", inside) }
+
+// Short makes one whose name is at most most bytes long if that can be: for sockets, of which the kernel takes no long names.
+func Short(most int) (*Folder, error) {
+	place := os.TempDir()
+	if info, err := os.Stat(short); len(place)+len("/openspace-4294967295") > most && err == nil && info.IsDir() {
+		place = short
+	}
+	return makeIn(place, nil)
+}
+
+func makeIn(place string, inside []string) (*Folder, error) {
+	dir, err := os.MkdirTemp(place, "openspace-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for temporary files: %w", err)
 	}
@@ -40,7 +56,10 @@ func New(inside ...string) (*Folder, error) {
 		return nil, fmt.Errorf("make a folder for temporary files: %w", err)
 	}
 	f := &Folder{Dir: dir}
-	f.lock, _ = lockFolder(dir)
+	if f.lock, err = lockFolder(dir); errors.As(err, new(*fs.PathError)) { // unlike one that has no locks
+		os.Remove(dir)
+		return nil, fmt.Errorf("lock a folder for temporary files: %w", err)
+	}
 	for _, name := range append(inside, inUse) {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
 			f.Close()
@@ -63,8 +82,16 @@ func (f *Folder) Close() {
 }
 
 // Left returns the folders whose process is gone without having removed them. With take they are removed.
-func Left(take bool) (dirs []string) {
-	entries, err := os.ReadDir(os.TempDir())
+func Left(take bool) []string {
+	dirs := leftIn(os.TempDir(), take)
+	if runtime.GOOS != "windows" && filepath.Clean(os.TempDir()) != short {
+		dirs = append(dirs, leftIn(short, take)...)
+	}
+	return dirs
+}
+
+func leftIn(place string, take bool) (dirs []string) {
+	entries, err := os.ReadDir(place)
 	if err != nil {
 		return nil
 	}
@@ -72,9 +99,9 @@ func Left(take bool) (dirs []string) {
 		if !e.IsDir() || !name.MatchString(e.Name()) {
 			continue
 		}
-		dir := filepath.Join(os.TempDir(), e.Name())
+		dir := filepath.Join(place, e.Name())
 		info, err := e.Info()
-		if err != nil || !own(info) || !ours(dir, info) {
+		if err != nil || !own(info) || info.Mode().Perm()&0o077 != 0 || !ours(dir, info) {
 			continue
 		}
 		lock, err := lockFolder(dir)

@@ -290,9 +290,9 @@ func (s *Store) sweepSkills(dirs []string, dryRun bool, out *Collected) error {
 	return nil
 }
 
-// sweepFolders removes stages beside known skill folders that no intent names.
+// sweepFolders removes stages beside known skill folders, and where imports go, that no intent names.
 func (s *Store) sweepFolders(dirs []string, dryRun bool, out *Collected) error {
-	parents, named := map[string]bool{}, map[string]bool{}
+	parents, named := map[string]bool{filepath.Join(s.Home(), "skills"): true}, map[string]bool{}
 	for _, dir := range dirs {
 		parents[filepath.Dir(dir)] = true
 	}

@@ -42,8 +42,10 @@ func TestGC(t *testing.T) {
 	writeFile(t, filepath.Join(w.root, ".os-stage-mine/x"), "not made by the store")
 	age(t, kept...)
 	age(t, filepath.Join(w.root, ".os-stage-mine"))
+	writeFile(t, filepath.Join(w.home, "skills/.os-stage-0123456789ab/x"), "of an import that was killed, the first one there")
+	age(t, filepath.Join(w.home, "skills/.os-stage-0123456789ab"))
 
-	want := store.Collected{Objects: 1, Bytes: 7, Temps: 1, Folders: 1, Kept: len(kept) + 1}
+	want := store.Collected{Objects: 1, Bytes: 7, Temps: 1, Folders: 2, Kept: len(kept) + 1}
 	for _, dryRun := range []bool{true, false} {
 		got, err := s.GC(t.Context(), dryRun)
 		if err != nil || got != want {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/openspace-dev/openspace/pkg/browser"
 	"github.com/openspace-dev/openspace/pkg/sandbox"
+	"github.com/openspace-dev/openspace/pkg/scratch"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -49,6 +50,7 @@ type browsing struct {
 	mu      sync.Mutex
 	browser *browser.Browser // nil: not started
 	dir     string
+	remove  func() // the folder
 	end     context.CancelFunc
 	closed  bool
 	page    browser.Page // as it was last read
@@ -187,7 +189,7 @@ func (e *Env) browser(ctx context.Context, action string) (*browser.Browser, err
 	if err != nil {
 		return nil, err
 	}
-	if g.dir, err = browserDir(s.dir); err != nil {
+	if g.dir, g.remove, err = browserDir(s.dir); err != nil {
 		return nil, fmt.Errorf("make a folder for the browser: %w", err)
 	}
 	life, end := context.WithCancel(context.Background())
@@ -248,14 +250,19 @@ func (e *Env) startBrowser(ctx, life context.Context, s *shellState, bare bool) 
 	return b, err
 }
 
-// browserDir makes the folder of a browser. Where the folder for temporary files has a long name, it is made in /tmp: the browser makes a
+// browserDir makes the folder of a browser. Where the folder for temporary files has a long name, it is made elsewhere: the browser makes a
 // socket in it, and the kernel takes no longer names for these.
-func browserDir(in string) (string, error) {
+func browserDir(in string) (dir string, remove func(), err error) {
 	const most = 64 // bytes; Chromium adds about 44, and Linux takes 107, others a little less
-	if info, err := os.Stat("/tmp"); len(in) > most-16 && err == nil && info.IsDir() {
-		in = "/tmp"
+	if len(in) > most-16 {
+		folder, err := scratch.Short(most)
+		if err != nil {
+			return "", nil, err
+		}
+		return folder.Dir, folder.Close, nil
 	}
-	return os.MkdirTemp(in, "browser-")
+	dir, err = os.MkdirTemp(in, "browser-")
+	return dir, func() { os.RemoveAll(dir) }, err
 }
 
 // lastWords is the end of what a browser wrote that could not be started.
@@ -286,9 +293,9 @@ func (e *Env) endBrowser() {
 		g.end()
 	}
 	if g.dir != "" {
-		os.RemoveAll(g.dir)
+		g.remove()
 	}
-	g.browser, g.end, g.dir, g.page = nil, nil, "", browser.Page{}
+	g.browser, g.end, g.dir, g.remove, g.page = nil, nil, "", nil, browser.Page{}
 }
 
 // closeBrowser ends it for good.

@@ -3,6 +3,7 @@ package transfer
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -249,7 +250,7 @@ func (d *Downloader) unpack(c *candidate, r io.ReaderAt, size int64, sig *api.Si
 	if c.skill, problems = skill.Parse(text, c.record.Name); c.skill == nil {
 		return wire.Errorf(wire.Invalid, "%s of the archive: %s", skill.FileName, problems[0].Message)
 	}
-	if c.stage, err = os.MkdirTemp(d.Root, stageGlob); err != nil {
+	if c.stage, err = makeStage(d.Root); err != nil {
 		return err
 	}
 	defer func() {
@@ -277,8 +278,16 @@ func (d *Downloader) unpack(c *candidate, r io.ReaderAt, size int64, sig *api.Si
 	return d.scan(c)
 }
 
-// stageGlob matches what package store takes for a stage, so that its gc finds one that was left behind.
-const stageGlob = ".os-stage-*"
+// makeStage makes a folder with a name that package store takes for a stage's, so that its gc finds one that was left behind.
+func makeStage(root string) (string, error) {
+	var tag [6]byte
+	rand.Read(tag[:])
+	dir := filepath.Join(root, fmt.Sprintf(".os-stage-%x", tag))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return "", err
+	}
+	return dir, nil
+}
 
 // describe begins the result.
 func (c *candidate) describe(signedBy string) {
