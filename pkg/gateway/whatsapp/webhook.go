@@ -1,7 +1,6 @@
 package whatsapp
 
 import (
-	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -11,7 +10,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/gateway"
@@ -110,76 +108,4 @@ type notice struct {
 			} `json:"value"`
 		} `json:"changes"`
 	} `json:"entry"`
-}
-
-type message struct {
-	ID    string `json:"id"`
-	From  string `json:"from"`
-	Group string `json:"group_id"`
-	Time  string `json:"timestamp"`
-	Type  string `json:"type"`
-	Text  struct {
-		Body string `json:"body"`
-	} `json:"text"`
-	Button struct {
-		Text string `json:"text"`
-	} `json:"button"`
-	Context struct {
-		ID string `json:"id"`
-	} `json:"context"`
-	Image    media `json:"image"`
-	Audio    media `json:"audio"`
-	Video    media `json:"video"`
-	Document media `json:"document"`
-}
-
-type media struct {
-	ID       string `json:"id"`
-	MIME     string `json:"mime_type"`
-	Caption  string `json:"caption"`
-	FileName string `json:"filename"`
-}
-
-// messages are those to one of our numbers that people wrote. Reactions and the like are none. What was
-// written in a group is left out too: it would be taken for a direct message, past the rules for groups, and its
-// answer would go to one person.
-func (n notice) messages(number string) (out []gateway.Message) {
-	for _, e := range n.Entry {
-		for _, change := range e.Changes {
-			v := change.Value
-			if v.Metadata.ID != number {
-				continue
-			}
-			names := map[string]string{}
-			for _, c := range v.Contacts {
-				names[c.ID] = c.Profile.Name
-			}
-			for _, m := range v.Messages {
-				if msg := m.convert(names[m.From]); msg.ID != "" && m.From != "" && m.Group == "" && m.Type != "reaction" {
-					out = append(out, msg)
-				}
-			}
-		}
-	}
-	return out
-}
-
-func (m message) convert(name string) gateway.Message {
-	out := gateway.Message{
-		ID: m.ID, Chat: gateway.Chat{ID: m.From, Type: gateway.Direct, Name: name}, Text: cmp.Or(m.Text.Body, m.Button.Text), ReplyTo: m.Context.ID,
-		From: gateway.Person{ID: m.From, Aliases: []string{"+" + m.From}, Name: name},
-	}
-	if n, err := strconv.ParseInt(m.Time, 10, 64); err == nil && n > 0 {
-		out.Time = time.Unix(n, 0)
-	}
-	for _, f := range []struct {
-		media
-		kind, name string
-	}{{m.Image, "image", "image.jpg"}, {m.Audio, "audio", "audio.ogg"}, {m.Video, "video", "video.mp4"}, {m.Document, "file", "file"}} {
-		if f.ID != "" {
-			out.Text = cmp.Or(out.Text, f.Caption)
-			out.Attachments = append(out.Attachments, gateway.Attachment{Kind: f.kind, Key: f.ID, Name: cmp.Or(f.FileName, f.name), MIME: f.MIME})
-		}
-	}
-	return out
 }

@@ -3,12 +3,14 @@ package whatsapp_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -43,24 +45,29 @@ func fixture(t testing.TB) (*whatsapp.Channel, *whatsapptest.Server) {
 func TestConforms(t *testing.T) {
 	gatewaytest.Run(t, func(t *testing.T) gatewaytest.Fixture {
 		ch, s := fixture(t)
-		return gatewaytest.Fixture{Channel: ch, Platform: s, Redelivers: true, NoGroups: true}
+		return gatewaytest.Fixture{Channel: ch, Platform: s, Redelivers: true, NoGroups: true, Kinds: []gatewaytest.Kind{gatewaytest.Place, gatewaytest.Contact, gatewaytest.Sticker, gatewaytest.Odd, gatewaytest.Service}}
 	})
 }
 
 // run runs a channel until the test ends, and counts what it hands on.
 func run(t testing.TB, ch *whatsapp.Channel) *atomic.Int64 {
 	var taken atomic.Int64
+	runWith(t, ch, func(gateway.Message) { taken.Add(1) })
+	return &taken
+}
+
+// runWith runs a channel until the test ends.
+func runWith(t testing.TB, ch *whatsapp.Channel, take func(gateway.Message)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	up, ended := make(chan struct{}, 1), make(chan error, 1)
 	go func() {
-		ended <- ch.Run(ctx, gateway.Host{Log: slog.New(slog.DiscardHandler), State: func(bool, string) { up <- struct{}{} }, Take: func(context.Context, gateway.Message) error {
-			taken.Add(1)
+		ended <- ch.Run(ctx, gateway.Host{Log: slog.New(slog.DiscardHandler), State: func(bool, string) { up <- struct{}{} }, Take: func(_ context.Context, m gateway.Message) error {
+			take(m)
 			return nil
 		}})
 	}()
 	t.Cleanup(func() { cancel(); <-ended })
 	<-up
-	return &taken
 }
 
 func TestWebhook(t *testing.T) {
@@ -160,11 +167,48 @@ func TestMarks(t *testing.T) {
 	}
 }
 
+// What is chosen of what was offered is a text.
+func TestChoices(t *testing.T) {
+	ch, s := fixture(t)
+	var got []string
+	runWith(t, ch, func(m gateway.Message) { got = append(got, m.Text) })
+	for i, part := range []map[string]any{
+		{"type": "button", "button": map[string]string{"text": "Yes", "payload": "p"}},
+		{"type": "interactive", "interactive": map[string]any{"type": "button_reply", "button_reply": map[string]string{"id": "b1", "title": "No"}}},
+		{"type": "interactive", "interactive": map[string]any{"type": "list_reply", "list_reply": map[string]string{"id": "l1", "title": "Two", "description": "d"}}},
+		{"type": "interactive", "interactive": map[string]any{"type": "nfm_reply", "nfm_reply": map[string]string{"name": "flow", "response_json": `{"a":1}`}}},
+	} {
+		part["id"], part["from"] = fmt.Sprint("wamid.", i), "491"
+		if status := s.Post(whatsapptest.Body(part)); status != 200 {
+			t.Errorf("got status %d", status)
+		}
+	}
+	if want := []string{"Yes", "No", "Two", `{"a":1}`}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestCheckID(t *testing.T) {
+	ch := channel(t, "https://x", "x")
+	for id, good := range map[string]bool{"491701234567": true, "+491701234567": true, "0170123456": false, "ann": false, "49 170": false, "+": false, "": false} {
+		if err := ch.CheckID(id); (err == nil) != good {
+			t.Errorf("%q: got %v", id, err)
+		}
+	}
+}
+
+// Whatever a request has: what comes through was signed, and each message of it has an id, a chat and an author.
 func FuzzWebhook(f *testing.F) {
-	ch, s := fixture(f)
-	_ = s
-	run(f, ch)
-	f.Add(string(whatsapptest.Body(map[string]any{"id": "wamid.1", "from": "491", "type": "image", "image": map[string]string{"id": "m"}})), true)
+	ch, _ := fixture(f)
+	var taken []gateway.Message
+	runWith(f, ch, func(m gateway.Message) { taken = append(taken, m) })
+	for _, m := range []map[string]any{
+		{"id": "wamid.1", "from": "491", "type": "image", "image": map[string]string{"id": "m"}}, {"id": "wamid.1", "from": "491", "type": "contacts", "contacts": []any{map[string]any{}}},
+		{"id": "", "from": "491"}, {"id": "wamid.1", "from": ""}, {"id": "wamid.1", "from": "491", "group_id": "g"}, {"id": "wamid.1", "from": "491", "location": map[string]any{"latitude": 1e300}},
+	} {
+		f.Add(string(whatsapptest.Body(m)), true)
+		f.Add(string(whatsapptest.Body(m)), false)
+	}
 	f.Add("{", true)
 	f.Add("{}", false)
 	f.Fuzz(func(t *testing.T, body string, signed bool) {
@@ -172,10 +216,16 @@ func FuzzWebhook(f *testing.F) {
 		if signed {
 			req.Header.Set("X-Hub-Signature-256", whatsapp.Sign(whatsapptest.AppSecret, []byte(body)))
 		}
+		taken = nil
 		w := httptest.NewRecorder()
 		ch.ServeHTTP(w, req)
-		if !signed && w.Code == 200 {
-			t.Errorf("got %d without a signature", w.Code)
+		if !signed && (w.Code == 200 || len(taken) > 0) {
+			t.Errorf("got %d and %d messages without a signature", w.Code, len(taken))
+		}
+		for _, m := range taken {
+			if err := gatewaytest.Sound(m); err != nil {
+				t.Errorf("got %+v: %v", m, err)
+			}
 		}
 	})
 }

@@ -213,6 +213,17 @@ func person(name string) string {
 	return strconv.Itoa(49_000_000 + n)
 }
 
+// kinds are messages that are neither text nor file, as the platform sends them.
+var kinds = map[gatewaytest.Kind]map[string]any{
+	gatewaytest.Place: {"type": "location", "location": map[string]any{"latitude": 48.137154, "longitude": 11.576124, "name": "Marienplatz"}},
+	gatewaytest.Contact: {"type": "contacts", "contacts": []any{map[string]any{
+		"name": map[string]string{"formatted_name": "Ann Lee"}, "phones": []any{map[string]string{"phone": "+491701234567", "type": "CELL"}},
+	}}},
+	gatewaytest.Sticker: {"type": "sticker", "sticker": map[string]any{"id": "media_s", "mime_type": "image/webp", "animated": false}},
+	gatewaytest.Odd:     {"type": "unsupported", "errors": []any{map[string]any{"code": 131051, "title": "Message type unknown"}}},
+	gatewaytest.Service: {"type": "system", "system": map[string]string{"body": "Ann changed from 491 to 492", "type": "user_changed_number"}},
+}
+
 // Say makes a message and delivers it. A chat is somebody's number: Me counts as the chat's person.
 func (s *Server) Say(say gatewaytest.Saying) string {
 	s.mu.Lock()
@@ -221,6 +232,12 @@ func (s *Server) Say(say gatewaytest.Saying) string {
 	m := map[string]any{"id": id, "from": from, "timestamp": strconv.FormatInt(time.Now().Unix(), 10), "type": "text", "text": map[string]string{"body": say.Text}}
 	if say.Own {
 		m["type"] = "reaction"
+	}
+	if say.Kind != "" {
+		delete(m, "text")
+		for key, value := range kinds[say.Kind] {
+			m[key] = value
+		}
 	}
 	if say.ReplyTo != "" {
 		m["context"] = map[string]string{"from": from, "id": say.ReplyTo}
