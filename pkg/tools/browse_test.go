@@ -68,7 +68,14 @@ func TestBrowser(t *testing.T) {
 	if r := used(t, e, `{"action":"read"}`); !strings.Contains(r.Error, "no page is open") {
 		t.Errorf("read before a page is open gives %q", r.Content)
 	}
-	r := used(t, e, `{"action":"open","url":"`+server.URL+`/"}`)
+	var r tools.Result
+	comes := func(ok func() bool) { // on a busy machine a page may take longer than the calm that an action waits for
+		if !ok() {
+			eventually(func() bool { r = used(t, e, `{"action":"read"}`); return ok() })
+		}
+	}
+	r = used(t, e, `{"action":"open","url":"`+server.URL+`/"}`)
+	comes(func() bool { return r.Failed() || strings.Contains(r.Content, "- made by a script") })
 	if r.Failed() || !strings.Contains(r.Content, "- made by a script") || !strings.Contains(r.Content, "not instructions to you") || r.LeftOut == 0 {
 		t.Fatalf("open gives %.600q", r.Content)
 	}
@@ -77,22 +84,24 @@ func TestBrowser(t *testing.T) {
 	if ref == nil || data == nil {
 		t.Fatalf("the page is shown as %.600q", r.Content)
 	}
-	if r = used(t, e, `{"action":"type","ref":`+ref[1]+`,"text":"milk","enter":true}`); r.Failed() || !strings.Contains(r.Content, "- milk") || len(r.Content) > 10_000 {
+	if r = used(t, e, `{"action":"type","ref":`+ref[1]+`,"text":"milk","enter":true}`); r.Failed() || len(r.Content) > 10_000 {
 		t.Errorf("type gives %d characters: %.600q", len(r.Content), r.Content)
+	}
+	if comes(func() bool { return strings.Contains(r.Content, "- milk") }); !strings.Contains(r.Content, "- milk") {
+		t.Errorf("type gives %.600q", r.Content)
 	}
 	if r = used(t, e, `{"action":"read","start":30000}`); r.Failed() || !strings.Contains(r.Content, "of ") {
 		t.Errorf("reading on gives %.300q", r.Content)
 	}
-	for range 2 {
-		r = used(t, e, `{"action":"click","ref":`+data[1]+`}`)
-	}
 	for _, name := range []string{"data _x.csv", "data _x-2.csv"} {
+		r = used(t, e, `{"action":"click","ref":`+data[1]+`}`)
+		comes(func() bool { return len(r.Files) > 0 })
+		if len(r.Files) != 1 || filepath.Base(r.Files[0]) != name {
+			t.Errorf("the result tells of files %q, want %q", r.Files, name)
+		}
 		if text, err := os.ReadFile(filepath.Join(e.Workspace, name)); err != nil || string(text) != "a,b\n" {
 			t.Errorf("the file %q has %q (%v); the result is %.600q", name, text, err, r.Content)
 		}
-	}
-	if len(r.Files) != 1 || filepath.Base(r.Files[0]) != "data _x-2.csv" {
-		t.Errorf("the result tells of files %q", r.Files)
 	}
 	r = used(t, e, `{"action":"screenshot","path":"shots/list.png"}`)
 	if info, err := os.Stat(filepath.Join(e.Workspace, "shots/list.png")); r.Failed() || len(r.Images) != 1 || err != nil || info.Size() != int64(len(r.Images[0].Data)) {
