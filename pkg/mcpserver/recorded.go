@@ -51,7 +51,7 @@ func (s *Server) recording(ctx context.Context, tool, id string) (rec recorded, 
 func (r recorded) result() taskResult {
 	res := taskResult{
 		Status: r.Status, Response: r.Response, ExecutionTime: r.ExecutionTime, Iterations: r.Iterations, SkillsUsed: orEmpty(r.SkillsUsed),
-		TaskID: r.TaskID, ToolCallCount: r.ToolCallCount, ToolSummary: []wire.ToolCall{}, Warning: r.Warning, Cost: r.Cost,
+		TaskID: r.TaskID, ToolCallCount: r.ToolCallCount, ToolSummary: callsOf(nil), Warning: r.Warning, Cost: r.Cost,
 	}
 	switch r.Status {
 	case "error":

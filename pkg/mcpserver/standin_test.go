@@ -137,6 +137,7 @@ func executeStandIn(in *bufio.Scanner, out *json.Encoder) int {
 		out.Encode(wire.Error{ID: t.ID, Code: wire.Usage, Message: "no model is set up", Hint: "set OPENSPACE_MODEL"}.Typed())
 		return 2
 	case "evolve":
+		res.ToolCallCount, res.ToolSummary = 2, []wire.ToolCall{{Tool: "read_file", Status: "success"}, {Tool: "run_shell", Status: "error", Error: "exit status 1"}}
 		res.EvolvedSkills = []wire.Skill{{SkillID: "pdf__v1_1", SkillDir: "/skills/pdf", Name: "pdf", Origin: "fixed"}, {SkillID: "x__v0_2", Name: "x", Origin: "captured"}}
 		res.ImportedSkills = []wire.Import{{SkillID: "a__clo_1", Name: "a", ImportStatus: "success", LocalPath: "/skills/a"}}
 	case "echo":

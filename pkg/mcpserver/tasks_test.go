@@ -24,8 +24,8 @@ func TestExecuteTask(t *testing.T) {
 		t.Errorf("got %q", action)
 	}
 	delete(got.Result.Object, "action_required")
-	sameObject(t, `{"status":"success","response":"done: evolve","execution_time":0.02,"iterations":2,"skills_used":[],"task_id":"`+id+`","tool_call_count":0,
-		"tool_summary":[],"cost":0.5,"evolved_skills":[
+	sameObject(t, `{"status":"success","response":"done: evolve","execution_time":0.02,"iterations":2,"skills_used":[],"task_id":"`+id+`","tool_call_count":2,
+		"tool_summary":[{"tool":"read_file","status":"success","error":null},{"tool":"run_shell","status":"error","error":"exit status 1"}],"cost":0.5,"evolved_skills":[
 			{"skill_dir":"/skills/pdf","name":"pdf","origin":"fixed","change_summary":"","upload_ready":true},
 			{"skill_dir":"","name":"x","origin":"captured","change_summary":"","upload_ready":false}],
 		"imported_skills":[{"skill_id":"a__clo_1","name":"a","import_status":"success","local_path":"/skills/a"}]}`, got.Result.Object)

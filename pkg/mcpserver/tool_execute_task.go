@@ -49,7 +49,7 @@ const taskOutput = `{
 		"task_id": {"type": "string"},
 		"tool_call_count": {"type": "integer"},
 		"tool_summary": {"type": "array", "items": {"type": "object", "properties": {
-			"tool": {"type": "string"}, "status": {"type": "string"}, "error": {"type": "string"}
+			"tool": {"type": "string"}, "status": {"type": "string"}, "error": {"type": ["string", "null"]}
 		}}},
 		"warning": {"type": "string", "description": "why the task is incomplete"},
 		"warnings": {"type": "array", "items": {"type": "string"}},
@@ -69,24 +69,44 @@ const taskOutput = `{
 
 // taskResult is the result of execute_task.
 type taskResult struct {
-	Status         string          `json:"status"`
-	Response       string          `json:"response"`
-	ExecutionTime  float64         `json:"execution_time"`
-	Iterations     int             `json:"iterations"`
-	SkillsUsed     []string        `json:"skills_used"`
-	TaskID         string          `json:"task_id"`
-	ToolCallCount  int             `json:"tool_call_count"`
-	ToolSummary    []wire.ToolCall `json:"tool_summary"`
-	Warning        string          `json:"warning,omitempty"`
-	Warnings       []string        `json:"warnings,omitempty"`
-	EvolvedSkills  []evolved       `json:"evolved_skills,omitempty"`
-	ActionRequired string          `json:"action_required,omitempty"`
-	ImportedSkills []wire.Import   `json:"imported_skills,omitempty"`
-	Cost           float64         `json:"cost,omitempty"`
-	WorkspaceDir   string          `json:"workspace_dir,omitempty"`
-	Error          string          `json:"error,omitempty"`
-	Code           wire.Code       `json:"code,omitempty"`
-	Hint           string          `json:"hint,omitempty"`
+	Status         string        `json:"status"`
+	Response       string        `json:"response"`
+	ExecutionTime  float64       `json:"execution_time"`
+	Iterations     int           `json:"iterations"`
+	SkillsUsed     []string      `json:"skills_used"`
+	TaskID         string        `json:"task_id"`
+	ToolCallCount  int           `json:"tool_call_count"`
+	ToolSummary    []toolCall    `json:"tool_summary"`
+	Warning        string        `json:"warning,omitempty"`
+	Warnings       []string      `json:"warnings,omitempty"`
+	EvolvedSkills  []evolved     `json:"evolved_skills,omitempty"`
+	ActionRequired string        `json:"action_required,omitempty"`
+	ImportedSkills []wire.Import `json:"imported_skills,omitempty"`
+	Cost           float64       `json:"cost,omitempty"`
+	WorkspaceDir   string        `json:"workspace_dir,omitempty"`
+	Error          string        `json:"error,omitempty"`
+	Code           wire.Code     `json:"code,omitempty"`
+	Hint           string        `json:"hint,omitempty"`
+}
+
+// toolCall is a use of a tool. Hosts read its error whether there is one or not.
+type toolCall struct {
+	Tool   string  `json:"tool"`
+	Status string  `json:"status"`
+	Error  *string `json:"error"` // null: there is none
+}
+
+// callsOf is what a host is told of uses of tools.
+func callsOf(calls []wire.ToolCall) []toolCall {
+	told := []toolCall{}
+	for _, c := range calls {
+		t := toolCall{Tool: c.Tool, Status: c.Status}
+		if c.Error != "" {
+			t.Error = &c.Error
+		}
+		told = append(told, t)
+	}
+	return told
 }
 
 // failed says that a task ended without an answer that could be used.
@@ -148,7 +168,7 @@ func newTaskID() string {
 func resultOf(r taskRecord) taskResult {
 	res := taskResult{
 		Status: r.Status, Response: r.Response, ExecutionTime: r.ExecutionTime, Iterations: r.Iterations, SkillsUsed: orEmpty(r.SkillsUsed),
-		TaskID: r.TaskID, ToolCallCount: r.ToolCallCount, ToolSummary: orEmpty(r.ToolSummary), Warning: r.Warning, Warnings: r.Warnings,
+		TaskID: r.TaskID, ToolCallCount: r.ToolCallCount, ToolSummary: callsOf(r.ToolSummary), Warning: r.Warning, Warnings: r.Warnings,
 		ActionRequired: r.ActionRequired, ImportedSkills: r.ImportedSkills, Cost: r.Cost, WorkspaceDir: r.WorkspaceDir,
 	}
 	if e := r.Error; e != nil {
