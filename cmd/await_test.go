@@ -10,7 +10,7 @@ import (
 )
 
 // awaitLimit is how long a server may take to start; it is not how long tests wait.
-const awaitLimit = 30 * time.Second
+const awaitLimit = 2 * time.Minute
 
 // await FILE…: wait until a server in the background has written each file.
 func await(ts *testscript.TestScript, neg bool, args []string) {

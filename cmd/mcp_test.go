@@ -14,7 +14,7 @@ import (
 )
 
 // mcpLimit is how long a scripted host waits for one answer; it is not how long tests wait.
-const mcpLimit = time.Minute
+const mcpLimit = 3 * time.Minute
 
 // mcp REQUESTS ANSWERS [flag…]: be a host over stdio. Start openspace-mcp with the flags, send it the lines
 // of the file REQUESTS one after the other, and write what it says into the file ANSWERS. After a request the
