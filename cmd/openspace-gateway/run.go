@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -73,12 +74,13 @@ func (s *settled) options(env *cli.Env, log *slog.Logger) (gateway.Options, erro
 	}
 	secrets, hidden := s.secrets()
 	return gateway.Options{
-		Config: s.Config, Channels: channels, Log: log, Secrets: append(secrets, secretValues(env.Environ)...),
+		Config: s.Config, Channels: channels, Log: log, Secrets: append(secrets, secretValues(env)...),
 		LockDir: env.Settings.Home(), Version: cli.Version(), Runner: s.suite(env, hidden, log),
 	}, nil
 }
 
-// suite runs tasks by the other commands. They get the environment without what is for the channels.
+// suite runs tasks by the other commands. They get the environment without what is for the channels. Their secrets are
+// in it under names that say nothing but that: so openspace-execute knows what it must not show, record or hand on.
 func (s *settled) suite(env *cli.Env, hidden []string, log *slog.Logger) *gateway.Suite {
 	args := slices.Clone(s.Agent.ExecuteArgs)
 	if !s.Agent.EnableRecording {
@@ -87,14 +89,19 @@ func (s *settled) suite(env *cli.Env, hidden []string, log *slog.Logger) *gatewa
 	if !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--learn") }) {
 		args = append(args, "--learn=detach") // nobody waits for what a task teaches
 	}
+	environ := slices.DeleteFunc(slices.Clone(env.Environ), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(hidden, name)
+	})
+	secrets, _ := s.secrets()
+	for i, secret := range secrets {
+		environ = append(environ, fmt.Sprintf("GATEWAY_SECRET_%d=%s", i+1, secret))
+	}
+	mask := gateway.Masker(append(secrets, secretValues(env)...))
 	return &gateway.Suite{
 		Find: func(name string) (string, error) { return pipe.Find(name, env.Settings.Getenv("PATH")) },
-		Args: args, Dir: s.DataDir,
-		Environ: slices.DeleteFunc(slices.Clone(env.Environ), func(kv string) bool {
-			name, _, _ := strings.Cut(kv, "=")
-			return slices.Contains(hidden, name)
-		}),
-		Log: func(line string) { log.Debug("command", "said", line) },
+		Args: args, Dir: s.DataDir, Environ: environ,
+		Log: func(line string) { log.Debug("command", "said", mask(line)) },
 	}
 }
 
@@ -107,12 +114,21 @@ func (s *settled) secrets() (values, hidden []string) {
 	return values, hidden
 }
 
-// secretValues returns the values of variables whose names say that they are secret.
-func secretValues(environ []string) (out []string) {
-	for _, kv := range environ {
+// secretValues returns the values of variables and settings whose names say that they are secret, the key of the model
+// among them.
+func secretValues(env *cli.Env) (out []string) {
+	for _, kv := range env.Environ {
 		if name, value, ok := strings.Cut(kv, "="); ok && settings.Secret(name) {
 			out = append(out, value)
 		}
+	}
+	for _, v := range env.Settings.All() {
+		if settings.Secret(v.Name) {
+			out = append(out, v.Value)
+		}
+	}
+	if model, err := env.Settings.Model(""); err == nil { // else tasks say what is wrong with it
+		out = append(out, model.Secrets()...)
 	}
 	return out
 }

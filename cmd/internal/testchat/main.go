@@ -1,6 +1,6 @@
 // Command testchat plays people and a chat platform, for scripts.
 //
-//	testchat --platform feishu|feishu-long|slack|telegram --script FILE --addr-file FILE [--gateway-addr FILE] [--encrypt-key KEY]
+//	testchat --platform feishu|feishu-long|slack|telegram|whatsapp --script FILE --addr-file FILE [--gateway-addr FILE] [--encrypt-key KEY]
 //
 // It serves a fake of the platform on loopback and writes its address into the address file. Then it takes
 // the steps of the script one after the other:
@@ -13,7 +13,7 @@
 //	{"expect": "REGEXP"}                  the next message of the bot
 //	{"expect_file": "NAME", "content": "REGEXP"}
 //
-// In a text, $NAME stands for a variable. For the webhook of feishu it needs the address of the gateway, from the file that --gateway-addr names.
+// In a text, $NAME stands for a variable. For the webhooks of feishu and whatsapp it needs the address of the gateway, from the file that --gateway-addr names.
 // What the bot sends goes to stdout. The exit status is 1 when something else came than was expected, nothing
 // came, or something came at the end that was not.
 package main
@@ -32,6 +32,7 @@ import (
 	"github.com/openspace-dev/openspace/pkg/gateway/gatewaytest"
 	"github.com/openspace-dev/openspace/pkg/gateway/slack/slacktest"
 	"github.com/openspace-dev/openspace/pkg/gateway/telegram/telegramtest"
+	"github.com/openspace-dev/openspace/pkg/gateway/whatsapp/whatsapptest"
 )
 
 const (
@@ -59,7 +60,7 @@ type step struct {
 }
 
 func main() {
-	platform := flag.String("platform", "", "play `NAME`: feishu, feishu-long, slack or telegram")
+	platform := flag.String("platform", "", "play `NAME`: feishu, feishu-long, slack, telegram or whatsapp")
 	script := flag.String("script", "", "play the steps in `FILE`")
 	addrFile := flag.String("addr-file", "", "write the address it listens on into `FILE`")
 	gateway := flag.String("gateway-addr", "", "read the address of the gateway from `FILE`")
@@ -88,12 +89,17 @@ func play(platform, script, addrFile, gateway, key string) error {
 	if err := atomicfile.Write(addrFile, []byte(addr+"\n"), 0o644, atomicfile.NoSync()); err != nil {
 		return err
 	}
-	if fs, ok := p.(*feishutest.Server); ok && gateway != "" {
+	if gateway != "" {
 		at, err := await(gateway)
 		if err != nil {
 			return err
 		}
-		fs.Hook = "http://" + at + "/feishu/webhook"
+		switch p := p.(type) {
+		case *feishutest.Server:
+			p.Hook = "http://" + at + "/feishu/webhook"
+		case *whatsapptest.Server:
+			p.Hook = "http://" + at + "/whatsapp/webhook"
+		}
 	}
 	return (&game{p: p, pushes: gateway != ""}).play(steps)
 }
@@ -109,6 +115,9 @@ func open(platform, key string, hook bool) (gatewaytest.Platform, string, func()
 		return s, s.URL, s.Close, nil
 	case "telegram":
 		s := telegramtest.New()
+		return s, s.URL, s.Close, nil
+	case "whatsapp":
+		s := whatsapptest.New()
 		return s, s.URL, s.Close, nil
 	}
 	return nil, "", nil, fmt.Errorf("no platform %q", platform)
