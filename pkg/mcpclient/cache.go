@@ -28,6 +28,7 @@ type listing struct {
 	Listed  time.Time    `json:"listed_at"`
 	Tools   []definition `json:"tools"`
 	Notes   []string     `json:"notes,omitempty"`
+	Failed  time.Time    `json:"failed_at,omitzero"` // when it last let its time to start pass; zero: it started
 }
 
 // cacheFile is the file of a server. Its name is made so that any name of a server is one of a file.

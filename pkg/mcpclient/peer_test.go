@@ -182,6 +182,10 @@ func (b *bad) list(r ask) {
 		r.say(`{"tools":[{"name":"do","description":"Reads\u001b[31m` + tags + ` a\u202e page\u200b\nof नि\u200cज","inputSchema":{"type":"object","properties":{` +
 			`"a":{"type":"string","description":"an ` + tags + `address\u2066"}}}}]}`)
 	case "hang-list":
+	case "hang-until":
+		if _, err := os.Stat(os.Getenv("READY_FILE")); err == nil {
+			r.say(`{"tools":[{"name":"do","description":"does it","inputSchema":{"type":"object"}}]}`)
+		}
 	default:
 		r.say(`{"tools":[{"name":"do","description":"does it","inputSchema":{"type":"object"}},` +
 			`{"name":"read","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}`)

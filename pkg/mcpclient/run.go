@@ -14,6 +14,8 @@ const (
 	pause      = time.Minute      // that while
 	pingTime   = 3 * time.Second  // for a server that let a call run out of time to show that it is there
 	relistTime = 30 * time.Second // for a list that has changed
+	spared     = 10 * time.Minute // after a start that ran out of its time: who asks for tools waits only briefly
+	brief      = 2 * time.Second  // that is
 )
 
 // lateError: a call took longer than its server may.
@@ -62,13 +64,18 @@ func (s *server) offered(ctx context.Context) ([]definition, []string, error) {
 	s.mu.Lock()
 	tools, notes, known := s.tools, s.notes, s.listed
 	s.mu.Unlock()
+	var l listing
 	if !known {
-		if l, ok := load(s.pool.o.Cache, s.conf.Name, s.hash); ok && fresh(l.Listed, s.pool.o.Age) {
+		var ok bool
+		if l, ok = load(s.pool.o.Cache, s.conf.Name, s.hash); !ok {
+			l = listing{}
+		}
+		if fresh(l.Listed, s.pool.o.Age) {
 			tools, notes, known = l.Tools, l.Notes, true
 		}
 	}
 	if !known {
-		if _, err := s.session(ctx); err != nil {
+		if err := s.told(ctx, l.Failed); err != nil {
 			return nil, nil, err
 		}
 		s.mu.Lock()
@@ -82,6 +89,32 @@ func (s *server) offered(ctx context.Context) ([]definition, []string, error) {
 		}
 	}
 	return out, notes, nil
+}
+
+// told waits until the server has told its tools. One that lately let its whole time pass, perhaps in another process, is waited
+// for briefly, so that it does not hold up each task. It goes on starting meanwhile.
+func (s *server) told(ctx context.Context, failed time.Time) error {
+	if !fresh(failed, spared) {
+		_, err := s.session(ctx)
+		return err
+	}
+	short, stop := context.WithTimeout(ctx, brief)
+	defer stop()
+	_, err := s.session(short)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return fmt.Errorf("it did not tell them within %s; more time it does not get for a while, as it hung when it was started before", brief)
+	}
+	return err
+}
+
+// hung remembers for other processes that the server let its time to start pass.
+func (s *server) hung() {
+	l, ok := load(s.pool.o.Cache, s.conf.Name, s.hash)
+	if !ok {
+		l = listing{Server: s.conf.Name, Hash: s.hash}
+	}
+	l.Failed = time.Now().UTC()
+	_ = save(s.pool.o.Cache, l) // else the next task waits once more
 }
 
 // fresh tells whether a time is young enough; one in the future is not.
@@ -160,6 +193,7 @@ func (s *server) start(attempt *start) {
 	live, tools, notes, err := s.connect(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("it did not tell its tools within %s", s.conf.StartTimeout)
+		s.hung()
 	}
 	s.mu.Lock()
 	s.starting = nil
