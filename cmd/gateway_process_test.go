@@ -1,7 +1,9 @@
 package cmd_test
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -22,6 +24,10 @@ type gatewayProcess struct {
 	feishu  *feishutest.Server
 	model   *httptest.Server
 	process *exec.Cmd
+
+	env    []string  // more variables
+	level  string    // of the log; "": error
+	stderr io.Writer // nil: that of the test
 }
 
 func newGatewayProcess(t *testing.T, script string) *gatewayProcess {
@@ -43,14 +49,16 @@ func (g *gatewayProcess) start() {
 	g.t.Helper()
 	addr := filepath.Join(g.dir, "addr")
 	os.Remove(addr)
-	g.process = exec.Command(filepath.Join(bin, "openspace-gateway"), "run", "--addr-file", addr, "--log-level", "error")
-	g.process.Env = []string{
+	g.process = exec.Command(filepath.Join(bin, "openspace-gateway"), "run", "--addr-file", addr, "--log-level", cmp.Or(g.level, "error"))
+	g.process.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + g.dir, "OPENSPACE_SEARCH_SCOPE=none", "OPENSPACE_MODEL=test/model",
 		"OPENSPACE_LLM_API_BASE=" + g.model.URL + "/v1", "OPENSPACE_LLM_API_KEY=key-of-the-test", "OPENSPACE_COMMUNICATION_PORT=0",
 		"FEISHU_ENABLED=true", "FEISHU_ALLOW_ALL_USERS=true", "FEISHU_APP_ID=" + feishutest.AppID, "FEISHU_APP_SECRET=" + feishutest.AppSecret,
 		"FEISHU_VERIFICATION_TOKEN=" + feishutest.Token, "FEISHU_DOMAIN=" + g.feishu.URL,
+	}, g.env...)
+	if g.process.Stderr = g.stderr; g.stderr == nil {
+		g.process.Stderr = os.Stderr
 	}
-	g.process.Stderr = os.Stderr
 	if err := g.process.Start(); err != nil {
 		g.t.Fatal(err)
 	}
@@ -63,6 +71,18 @@ func (g *gatewayProcess) start() {
 			g.t.Fatal("the gateway does not start")
 		}
 	}
+}
+
+// say delivers a message until it is taken over: the gateway may not run, or not yet.
+func (g *gatewayProcess) say(chat, text string) {
+	g.t.Helper()
+	id := g.feishu.Say(gatewaytest.Saying{Chat: chat, Me: "ann", Text: text})
+	waitFor(g.t, "the message is taken over", func() bool {
+		if !g.feishu.Acknowledged(id) {
+			g.feishu.Again(id)
+		}
+		return g.feishu.Acknowledged(id)
+	})
 }
 
 // kill ends the process as a crash would.
@@ -81,11 +101,7 @@ func TestGatewayKilled(t *testing.T) {
 	g.start()
 	for i := range each {
 		for c := range chats {
-			id := g.feishu.Say(gatewaytest.Saying{Chat: fmt.Sprint("c", c), Me: "ann", Text: fmt.Sprintf("message %d", i)})
-			for !g.feishu.Acknowledged(id) { // not running, or not yet
-				time.Sleep(10 * time.Millisecond)
-				g.feishu.Again(id)
-			}
+			g.say(fmt.Sprint("c", c), fmt.Sprintf("message %d", i))
 		}
 		g.kill()
 		g.start()

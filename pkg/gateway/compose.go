@@ -35,8 +35,8 @@ const (
 	maxRest  = 256 << 10 // of an answer that is kept in the ledger and the transcript
 )
 
-// masker takes secrets out of what is sent and logged.
-func masker(secrets []string) func(string) string {
+// Masker returns a function that takes secrets out of a text.
+func Masker(secrets []string) func(string) string {
 	secrets = slices.DeleteFunc(slices.Clone(secrets), func(s string) bool { return len(s) < 6 })
 	slices.SortFunc(secrets, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	var pairs []string
@@ -56,7 +56,7 @@ func (g *Gateway) texts(it *item, text string) (parts []part) {
 
 // compose makes the answer of a result: the parts that are sent, and the text as it is remembered.
 func (g *Gateway) compose(s *session, it *item, res wire.Result, notes []string) ([]part, string) {
-	text := g.mask(answerText(res))
+	text := answerText(g.maskResult(res))
 	for _, n := range notes {
 		text += "\n\n_" + n + "_"
 	}
@@ -84,6 +84,16 @@ func (g *Gateway) compose(s *session, it *item, res wire.Result, notes []string)
 		text = strings.ToValidUTF8(text[:maxRest], "") + "…"
 	}
 	return parts, text
+}
+
+// maskResult takes secrets out of the words of a result, before any of them are cut.
+func (g *Gateway) maskResult(res wire.Result) wire.Result {
+	res.Response, res.Warning = g.mask(res.Response), g.mask(res.Warning)
+	if res.Error != nil {
+		e := *res.Error
+		e.Message, res.Error = g.mask(e.Message), &e
+	}
+	return res
 }
 
 // answerText is the answer in words.

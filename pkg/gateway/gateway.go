@@ -29,7 +29,7 @@ type Options struct {
 	Channels []Joined
 	Runner   Runner
 	Log      *slog.Logger
-	Secrets  []string // are not sent to any chat, whoever writes them
+	Secrets  []string // are kept out of chats, tasks and files, whoever writes them
 	LockDir  string   // one for all gateways of a user: no account is served twice
 	Version  string
 
@@ -87,7 +87,7 @@ func (a Account) String() string { return a.Platform + "/" + a.ID }
 // New returns a gateway that does nothing yet.
 func New(o Options) (*Gateway, error) {
 	g := &Gateway{
-		config: o.Config, runner: o.Runner, log: o.Log, options: o, now: o.Now, mask: masker(o.Secrets), joined: map[string]*joined{}, chats: map[string]*chat{}, sending: map[string][]*outgoing{},
+		config: o.Config, runner: o.Runner, log: o.Log, options: o, now: o.Now, mask: Masker(o.Secrets), joined: map[string]*joined{}, chats: map[string]*chat{}, sending: map[string][]*outgoing{},
 		notices: map[string]time.Time{},
 		slots:   make(chan struct{}, o.Config.Sessions.MaxParallelSessions), asks: make(chan struct{}, maxAsks), draining: make(chan struct{}), state: "starting",
 	}

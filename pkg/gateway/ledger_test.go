@@ -176,7 +176,7 @@ func TestAnswerOnFullDisk(t *testing.T) {
 		}
 	}()
 	defer close(l.queue)
-	g := &Gateway{ledger: l, ctx: t.Context(), now: time.Now, log: slog.New(slog.DiscardHandler), mask: masker(nil), options: Options{Pause: time.Millisecond}}
+	g := &Gateway{ledger: l, ctx: t.Context(), now: time.Now, log: slog.New(slog.DiscardHandler), mask: Masker(nil), options: Options{Pause: time.Millisecond}}
 	it := &item{key: "k"}
 	if err := g.settleAnswer(it, wire.Result{Status: "success", Response: "done"}, []part{{Text: "done"}}); err != nil || !it.answered || tries != 4 {
 		t.Errorf("got %v, answered %v after %d tries, want 4", err, it.answered, tries)

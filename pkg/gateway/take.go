@@ -30,13 +30,7 @@ type waiting struct {
 
 // take is Host.Take of a channel.
 func (g *Gateway) take(_ context.Context, j *joined, m Message) error {
-	if len(m.Text) > maxText {
-		m.Text = strings.ToValidUTF8(m.Text[:maxText], "") + "\n(the rest of this message was too long)"
-	}
-	m.Attachments = m.Attachments[:min(len(m.Attachments), maxFiles)]
-	if m.Time.IsZero() {
-		m.Time = g.now()
-	}
+	m = g.trim(m)
 	if handled := g.pairs(j, m); handled {
 		return nil
 	}
@@ -62,6 +56,22 @@ func (g *Gateway) take(_ context.Context, j *joined, m Message) error {
 	}
 	j.count(&j.received)
 	return nil
+}
+
+// trim makes a message fit for the disk and for a task: without secrets of ours, and not larger than allowed.
+func (g *Gateway) trim(m Message) Message {
+	m.Text, m.ReplyToText = g.mask(m.Text), g.mask(m.ReplyToText)
+	if len(m.Text) > maxText {
+		m.Text = strings.ToValidUTF8(m.Text[:maxText], "") + "\n(the rest of this message was too long)"
+	}
+	m.Attachments = slices.Clone(m.Attachments[:min(len(m.Attachments), maxFiles)])
+	for i := range m.Attachments {
+		m.Attachments[i].Name = g.mask(m.Attachments[i].Name)
+	}
+	if m.Time.IsZero() {
+		m.Time = g.now()
+	}
+	return m
 }
 
 // empty: a sticker, a card that nobody can read. Channels leave out what nobody wrote to us, such as "Ann joined".

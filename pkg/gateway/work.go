@@ -207,7 +207,7 @@ func (g *Gateway) turn(ctx context.Context, s *session, t *turn, it *item, kept 
 	}
 	entryID := it.key + "-user"
 	if m.ReplyToText == "" && m.ReplyTo != "" {
-		m.ReplyToText = g.quoted(ctx, lines, it)
+		m.ReplyToText = g.mask(g.quoted(ctx, lines, it))
 	}
 	err = s.append(line{
 		EntryID: entryID, Role: "user", Content: m.Text, MessageID: m.ID, ReplyTo: m.ReplyTo, UserID: m.From.ID, UserName: m.From.Name,
