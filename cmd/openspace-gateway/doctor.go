@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openspace-dev/openspace/pkg/atomicfile"
 	"github.com/openspace-dev/openspace/pkg/cli"
 	"github.com/openspace-dev/openspace/pkg/gateway"
 	"github.com/openspace-dev/openspace/pkg/pipe"
@@ -83,7 +84,7 @@ func (d *diagnosis) files(s *settled) {
 	}
 	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
 		d.tell("error", "data-dir", err.Error(), "set data_dir")
-	} else if f, err := os.CreateTemp(s.DataDir, ".doctor-*"); err != nil {
+	} else if f, err := os.CreateTemp(s.DataDir, atomicfile.TempGlob); err != nil {
 		d.tell("error", "data-dir", err.Error(), "set data_dir")
 	} else {
 		f.Close()

@@ -36,6 +36,7 @@ const (
 type options struct {
 	noSync   bool
 	keepMode bool
+	tidy     bool
 	hook     func(step string)
 }
 
@@ -59,6 +60,13 @@ func NoSync() Option { return func(o *options) { o.noSync = true } }
 // replaces, if there is one.
 func KeepMode() Option { return func(o *options) { o.keepMode = true } }
 
+// Tidy lets Write and WriteWith first remove what other writers left in the folder that were killed, more than an
+// hour ago. It is for small folders that nobody sweeps.
+func Tidy() Option { return func(o *options) { o.tidy = true } }
+
+// tidyAge is how old a temporary file is that no writer works on.
+const tidyAge = time.Hour
+
 // Hook calls f after each step that a crash could follow: "create", "write",
 // "sync", "rename", "syncdir". Tests use it to die between two steps.
 func Hook(f func(step string)) Option { return func(o *options) { o.hook = f } }
@@ -76,6 +84,9 @@ func Write(path string, data []byte, perm fs.FileMode, opts ...Option) error {
 // the old file and is returned wrapped.
 func WriteWith(path string, perm fs.FileMode, fill func(w io.Writer) error, opts ...Option) error {
 	o := chosen(opts)
+	if o.tidy {
+		Sweep(filepath.Dir(path), tidyAge) // what cannot be removed does no harm
+	}
 	f, err := createTemp(path, perm, o)
 	if err != nil {
 		return fmt.Errorf("write %q: %w", path, err)

@@ -149,6 +149,15 @@ func TestSweep(t *testing.T) {
 	if got := names(t, dir); !slices.Equal(got, []string{".os-tmp-2", "keep"}) {
 		t.Errorf("got %q", got)
 	}
+	if err := os.Chtimes(filepath.Join(dir, ".os-tmp-2"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	if err := atomicfile.Write(filepath.Join(dir, "new"), nil, 0o600, atomicfile.Tidy()); err != nil {
+		t.Error(err)
+	}
+	if got := names(t, dir); !slices.Equal(got, []string{"keep", "new"}) {
+		t.Errorf("got %q after a tidy write", got)
+	}
 	if n, err := atomicfile.Sweep(filepath.Join(dir, "none"), 0); n != 0 || err != nil {
 		t.Errorf("got %d, %v for a missing folder, want 0, nil", n, err)
 	}

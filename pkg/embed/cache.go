@@ -146,7 +146,7 @@ func (c *Cache) remember(ctx context.Context, b *vec.Batch) error {
 func (c *Cache) add(b *vec.Batch) error {
 	err := vec.Append(c.path, c.Model(), b)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vec.ErrDamaged) || errors.Is(err, vec.ErrWidth) {
-		return atomicfile.WriteWith(c.path, 0o600, func(w io.Writer) error { return vec.Write(w, c.Model(), b) })
+		return atomicfile.WriteWith(c.path, 0o600, func(w io.Writer) error { return vec.Write(w, c.Model(), b) }, atomicfile.Tidy())
 	}
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (c *Cache) add(b *vec.Batch) error {
 	if err != nil || !m.Wasteful() {
 		return errors.Join(err, closeMatrix(m))
 	}
-	return errors.Join(atomicfile.WriteWith(c.path, 0o600, m.Compact), m.Close())
+	return errors.Join(atomicfile.WriteWith(c.path, 0o600, m.Compact, atomicfile.Tidy()), m.Close())
 }
 
 func closeMatrix(m *vec.Matrix) error {

@@ -76,7 +76,7 @@ func changePairing(dataDir string, change func(*pairing) error) (err error) {
 	}
 	data, err := jsonl.Marshal(p)
 	if err == nil {
-		err = atomicfile.Write(pairFile(dataDir), append(data, '\n'), 0o600)
+		err = atomicfile.Write(pairFile(dataDir), append(data, '\n'), 0o600, atomicfile.Tidy())
 	}
 	if err != nil {
 		return fmt.Errorf("change pairing: %w", err)

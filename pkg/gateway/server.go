@@ -65,7 +65,7 @@ func (g *Gateway) announce(addr string) (forget func(), err error) {
 	data, err := jsonl.Marshal(r)
 	path := runningFile(g.config.DataDir)
 	if err == nil {
-		err = atomicfile.Write(path, append(data, '\n'), 0o600)
+		err = atomicfile.Write(path, append(data, '\n'), 0o600, atomicfile.Tidy())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("write %q: %w", path, err)

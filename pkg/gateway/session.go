@@ -104,7 +104,7 @@ func (g *Gateway) openSession(key string, a Account, c Chat) (*session, error) {
 	}
 	data, err := jsonl.Marshal(file)
 	if err == nil {
-		err = atomicfile.Write(path, append(data, '\n'), 0o600)
+		err = atomicfile.Write(path, append(data, '\n'), 0o600, atomicfile.Tidy())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open session %q: %w", key, err)

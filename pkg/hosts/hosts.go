@@ -215,7 +215,7 @@ func (c Change) apply() error {
 	if filepath.Base(c.Path) != "SKILL.md" {
 		perm = 0o600 // it may hold keys one day
 	}
-	return atomicfile.Write(c.Path, c.After, perm, atomicfile.KeepMode())
+	return atomicfile.Write(c.Path, c.After, perm, atomicfile.KeepMode(), atomicfile.Tidy())
 }
 
 // set returns a configuration with the entry.

@@ -22,7 +22,7 @@ func (j *Journal) Compact(seg uint32, keep func(at Place, line []byte) bool) (sa
 			_, err := w.Write(append(line[:len(line):len(line)], '\n'))
 			return err
 		})
-	})
+	}, atomicfile.Tidy())
 	if err != nil {
 		return 0, fmt.Errorf("compact journal segment %d: %w", seg, err)
 	}

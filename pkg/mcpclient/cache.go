@@ -68,5 +68,5 @@ func save(dir string, l listing) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return atomicfile.Write(cacheFile(dir, l.Server), data, 0o600)
+	return atomicfile.Write(cacheFile(dir, l.Server), data, 0o600, atomicfile.Tidy())
 }

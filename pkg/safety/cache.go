@@ -68,5 +68,5 @@ func (c *Cache) remember(path string, r Report) {
 	if err != nil || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return
 	}
-	atomicfile.Write(path, data, 0o600, atomicfile.NoSync())
+	atomicfile.Write(path, data, 0o600, atomicfile.NoSync(), atomicfile.Tidy())
 }
