@@ -2,7 +2,6 @@ package slack
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,89 +11,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/openspace-dev/openspace/pkg/gateway"
 	"github.com/openspace-dev/openspace/pkg/gateway/rest"
 )
-
-// apiError is an error of the platform.
-type apiError struct{ Code string }
-
-func (e *apiError) Error() string { return "slack: " + e.Code }
-
-// Codes that mean something to us.
-var (
-	keyCodes  = []string{"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "not_allowed_token_type"}
-	soonCodes = []string{"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
-	goneCodes = []string{"thread_not_found", "message_not_found"}
-
-	rightCodes = []string{"missing_scope", "access_denied", "no_permission"}
-)
-
-const maxAnswer = 4 << 20
-
-// call calls a method. Slack takes forms for every method; values that are no strings are sent as JSON.
-func (c *Channel) call(ctx context.Context, token, method string, params map[string]any, out any) error {
-	form := url.Values{}
-	for name, value := range params {
-		text, ok := value.(string)
-		if !ok {
-			data, err := json.Marshal(value)
-			if err != nil {
-				return gateway.Permanent("%w", err)
-			}
-			text = string(data)
-		}
-		form.Set(name, text)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.String()+"/"+method, strings.NewReader(form.Encode()))
-	if err != nil {
-		return gateway.Permanent("slack: %s: bad request", method)
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Header.Set("Authorization", "Bearer "+token)
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return fmt.Errorf("slack: %s: %w", method, rest.Clean(err))
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return fmt.Errorf("slack: %s: %w", method, rest.Clean(err))
-	}
-	if resp.StatusCode == http.StatusTooManyRequests {
-		n, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
-		return gateway.Later(time.Duration(min(max(n, 1), 3600))*time.Second, &apiError{"ratelimited"})
-	}
-	var a struct {
-		OK    bool   `json:"ok"`
-		Error string `json:"error"`
-	}
-	if json.Unmarshal(body, &a) != nil || resp.StatusCode >= 300 || !a.OK && a.Error == "" {
-		return fmt.Errorf("slack: %s: another answer than expected, status %s", method, resp.Status)
-	}
-	if !a.OK {
-		return judge(&apiError{a.Error})
-	}
-	if out == nil {
-		return nil
-	}
-	return json.Unmarshal(body, out)
-}
-
-// judge says what an error means for a second try.
-func judge(e *apiError) error {
-	switch {
-	case slices.Contains(keyCodes, e.Code):
-		return gateway.Fatal("the token is not accepted: %w", e)
-	case e.Code == "ratelimited":
-		return gateway.Later(time.Second, e)
-	case slices.Contains(soonCodes, e.Code), slices.Contains(goneCodes, e.Code):
-		return e
-	}
-	return gateway.Permanent("%w", e)
-}
 
 // Send sends a text or a file, in the thread of the message that it answers when that was written in a channel.
 func (c *Channel) Send(ctx context.Context, out gateway.Out) (string, error) {
@@ -200,12 +120,4 @@ func (c *Channel) Working(ctx context.Context, m gateway.Message, on bool) error
 		method = "reactions.remove"
 	}
 	return c.call(ctx, c.config.BotToken, method, map[string]any{"channel": m.Chat.ID, "timestamp": m.ID, "name": "eyes"}, nil)
-}
-
-var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-
-// Marks turns Markdown into Slack's marks. What would mention somebody is escaped before.
-func Marks(text string) string {
-	m := gateway.Marks{Bold: "*", Italic: "_", Struck: "~", Bullet: "•", Link: "<$2|$1>", Quote: "&gt; ", Escape: escape.Replace}
-	return m.Text(text)
 }
