@@ -1,0 +1,441 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"go.mau.fi/libsignal/ecc"
+	"go.mau.fi/libsignal/keys/identity"
+	"go.mau.fi/libsignal/keys/prekey"
+	"go.mau.fi/libsignal/session"
+	"go.mau.fi/libsignal/util/optional"
+	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/proto/waAdv"
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/util/keys"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/openspace-dev/openspace/pkg/gateway"
+	"github.com/openspace-dev/openspace/pkg/gateway/whatsapp/linked"
+	"github.com/openspace-dev/openspace/pkg/gateway/whatsapp/web"
+	"github.com/openspace-dev/openspace/pkg/wire"
+)
+
+const patience = 60 * time.Second
+
+// eventually waits for something.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for start := time.Now(); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(start) > patience {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// host collects what a running phone tells.
+type host struct {
+	mu     sync.Mutex
+	taken  []linked.Message
+	refuse int
+	states []string
+}
+
+func (h *host) handler(log *slog.Logger) linked.Handler {
+	return linked.Handler{Log: log, State: func(up bool, note string) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.states = append(h.states, map[bool]string{true: "up: ", false: "down: "}[up]+note)
+	}, Take: func(_ context.Context, m linked.Message) error {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.refuse > 0 {
+			h.refuse--
+			return errors.New("the disk is full")
+		}
+		h.taken = append(h.taken, m)
+		return nil
+	}}
+}
+
+func (h *host) said(part string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return strings.Contains(strings.Join(h.states, "\n"), part)
+}
+
+// A server that cannot be reached, that lies or that hangs ends the run with an error, after which it is tried again.
+func TestNoServer(t *testing.T) {
+	dir, _ := device(t)
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	serve := func(do func(net.Conn)) string {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				go do(c)
+			}
+		}()
+		return l.Addr().String()
+	}
+	for name, address := range map[string]string{
+		"refuses":  closed.Addr().String(),
+		"hangs up": serve(func(c net.Conn) { c.Close() }),
+		"has an error": serve(func(c net.Conn) {
+			c.Read(make([]byte, 4096))
+			io.WriteString(c, "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
+			c.Close()
+		}),
+		"is no server of this kind": serve(func(c net.Conn) { io.WriteString(c, "220 hello\r\n") }),
+		"says nothing":              serve(func(c net.Conn) { time.Sleep(patience); c.Close() }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := web.New(dir)
+			p.SetClient(clientFor(address, 200*time.Millisecond))
+			var h host
+			err := p.Run(t.Context(), h.handler(slog.New(slog.DiscardHandler)))
+			if wire.CodeOf(err) != wire.Network || errors.Is(err, gateway.ErrFatal) {
+				t.Errorf("got %v, want the code %s", err, wire.Network)
+			}
+			if _, err := p.Pair(t.Context(), "", nil); wire.CodeOf(err) != wire.Exists {
+				t.Errorf("got %v of linking, want the code %s: the keys are there still", err, wire.Exists)
+			}
+			other := web.New(t.TempDir())
+			other.SetClient(clientFor(address, 200*time.Millisecond))
+			if _, err := other.Pair(t.Context(), "", func(linked.Code) { t.Error("a code is shown") }); wire.CodeOf(err) != wire.Network {
+				t.Errorf("got %v of linking, want the code %s", err, wire.Network)
+			}
+		})
+	}
+}
+
+// run runs a phone until the test ends or it does.
+func run(t *testing.T, p *web.Phone, h *host, log *slog.Logger) (ended <-chan error, stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	out, done := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(done)
+		out <- p.Run(ctx, h.handler(log))
+	}()
+	stop = func() { cancel(); <-done }
+	t.Cleanup(stop)
+	return out, stop
+}
+
+// What the servers say when they refuse a device is said plainly, and ends the run when trying again is no use.
+func TestRefused(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		greet func(*peer)
+		fatal bool
+		text  string
+	}{
+		{"unlinked", failure(waBinary.Attrs{"reason": "401"}), true, "link it again by \"openspace-gateway pair whatsapp\""},
+		{"outdated", failure(waBinary.Attrs{"reason": "405"}), true, "update openspace-gateway"},
+		{"replaced", func(p *peer) {
+			success(p)
+			p.send(waBinary.Node{Tag: "stream:error", Content: []waBinary.Node{{Tag: "conflict", Attrs: waBinary.Attrs{"type": "replaced"}}}})
+		}, true, "another program uses the keys"},
+		{"unknown", failure(waBinary.Attrs{"reason": "409"}), false, "409"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir, _ := device(t)
+			s := newServers(t)
+			s.login = tt.greet
+			var h host
+			ended, _ := run(t, s.phone(dir), &h, slog.New(slog.DiscardHandler))
+			select {
+			case err := <-ended:
+				if err == nil || errors.Is(err, gateway.ErrFatal) != tt.fatal || !strings.Contains(err.Error(), tt.text) {
+					t.Errorf("got %v, want fatal %v and %q", err, tt.fatal, tt.text)
+				}
+			case <-time.After(patience):
+				t.Fatal("it goes on")
+			}
+			_, ok, err := s.phone(dir).Self()
+			k := openKeys(t, dir)
+			defer k.Close()
+			if d, _ := k.Device(t.Context()); (d == nil) != (tt.name == "unlinked") || ok != (d != nil) || err != nil {
+				t.Errorf("linked: got %v, %v, %v", d != nil, ok, err)
+			}
+		})
+	}
+}
+
+// A ban is waited for, and told.
+func TestBanned(t *testing.T) {
+	dir, _ := device(t)
+	s := newServers(t)
+	s.login = failure(waBinary.Attrs{"reason": "402", "code": "101", "expire": "3600"})
+	var h host
+	ended, stop := run(t, s.phone(dir), &h, slog.New(slog.DiscardHandler))
+	eventually(t, "the ban is told", func() bool { return h.said("banned the account for 1h0m0s") })
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("got %v when it was to end", err)
+	}
+}
+
+// writer encrypts as somebody's phone does.
+type writer struct {
+	t    *testing.T
+	from types.JID
+	c    *session.Cipher
+}
+
+// newWriter makes somebody who has the public keys of our device.
+func newWriter(t *testing.T, to *store.Device, name string) *writer {
+	k := openKeys(t, t.TempDir())
+	t.Cleanup(func() { k.Close() })
+	d := keep(t, k)
+	signed := to.SignedPreKey
+	bundle := prekey.NewBundle(to.RegistrationID, uint32(to.ID.Device), optional.NewEmptyUint32(), signed.KeyID, nil, ecc.NewDjbECPublicKey(*signed.Pub), *signed.Signature, identity.NewKey(ecc.NewDjbECPublicKey(*to.IdentityKey.Pub)))
+	b := session.NewBuilderFromSignal(d, to.ID.SignalAddress(), store.SignalProtobufSerializer)
+	if err := b.ProcessBundle(t.Context(), bundle); err != nil {
+		t.Fatal(err)
+	}
+	return &writer{t, types.NewJID(name, types.DefaultUserServer), session.NewCipher(b, to.ID.SignalAddress())}
+}
+
+// message is what the servers deliver for a message.
+func (w *writer) message(id, text string) waBinary.Node {
+	plain, _ := proto.Marshal(&waE2E.Message{Conversation: &text})
+	sealed, err := w.c.Encrypt(w.t.Context(), append(plain, 1))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return waBinary.Node{
+		Tag: "message", Attrs: waBinary.Attrs{"from": w.from, "sender_lid": types.NewJID("88"+w.from.User, types.HiddenUserServer), "id": id, "t": time.Now().Unix(), "type": "text", "notify": "Ann"},
+		Content: []waBinary.Node{{Tag: "enc", Attrs: waBinary.Attrs{"v": "2", "type": "pkmsg"}, Content: sealed.Serialize()}},
+	}
+}
+
+// CG-08, and what is promised of messages: one is acknowledged after it was taken over, and comes again when it was not,
+// although it can be decrypted only once; those after it wait. What was delivered before is not taken again.
+func TestAcknowledgedAfterTaken(t *testing.T) {
+	dir, d := device(t)
+	s := newServers(t)
+	ann := newWriter(t, d, "491")
+	offline := []waBinary.Node{ann.message("AC1", "Xylophon one"), ann.message("AC2", "Xylophon two")}
+	receipt := func(id string) bool {
+		return s.came("receipt", func(n *waBinary.Node) bool { return n.Attrs["id"] == id }) != nil
+	}
+	s.login = func(p *peer) {
+		success(p)
+		for i, m := range offline {
+			if !receipt([]string{"AC1", "AC2"}[i]) {
+				p.send(m)
+			}
+		}
+	}
+	h := host{refuse: 1}
+	var log bytes.Buffer
+	_, stop := run(t, s.phone(dir), &h, slog.New(slog.NewTextHandler(&log, nil)))
+	eventually(t, "both are acknowledged", func() bool { return receipt("AC1") && receipt("AC2") })
+	stop()
+	if len(h.taken) != 2 || h.taken[0].Text != "Xylophon one" || h.taken[1].Text != "Xylophon two" {
+		t.Errorf("got %+v, want both in their order", h.taken)
+	}
+	if m := h.taken[0]; m.From != (linked.Party{ID: "491@s.whatsapp.net", Alt: "88491@lid", Name: "Ann"}) || m.ID != "AC1" {
+		t.Errorf("got %+v", m)
+	}
+	if s := log.String(); s != "" {
+		t.Errorf("got %q in the log at the level info", s)
+	}
+	for _, name := range []string{"device.db", "device.db-wal"} { // closing it empties the latter
+		if data, err := os.ReadFile(filepath.Join(dir, name)); err == nil && bytes.Contains(data, []byte("Xylophon")) {
+			t.Errorf("%s has what was said", name)
+		}
+	}
+	// the servers missed the receipts and deliver both again, after a restart
+	s.mu.Lock()
+	s.seen = nil
+	s.mu.Unlock()
+	var again host
+	run(t, s.phone(dir), &again, slog.New(slog.DiscardHandler))
+	eventually(t, "both are acknowledged again", func() bool { return receipt("AC1") && receipt("AC2") })
+	if len(again.taken) > 0 {
+		t.Errorf("got %+v, want nothing twice", again.taken)
+	}
+}
+
+// A connection that is lost is told, and made again.
+func TestReconnects(t *testing.T) {
+	dir, d := device(t)
+	s := newServers(t)
+	ann := newWriter(t, d, "491")
+	message := ann.message("AC1", "after")
+	var mu sync.Mutex
+	logins := 0
+	s.login = func(p *peer) {
+		mu.Lock()
+		defer mu.Unlock()
+		logins++
+		success(p)
+		if logins == 1 {
+			p.conn.Close(websocket.StatusGoingAway, "")
+			return
+		}
+		p.send(message)
+	}
+	var h host
+	run(t, s.phone(dir), &h, slog.New(slog.DiscardHandler))
+	eventually(t, "a message comes after it", func() bool { h.mu.Lock(); defer h.mu.Unlock(); return len(h.taken) == 1 })
+	eventually(t, "it is up again", func() bool { return h.said("up: connected") })
+	if !h.said("down: the connection is lost") {
+		t.Errorf("got states %q", h.states)
+	}
+}
+
+// linking is the servers' part of linking a phone: codes, and what follows when one is scanned.
+type linking struct {
+	s       *servers
+	account *keys.KeyPair // of the phone
+	scanned chan string
+}
+
+func (l *linking) greet(p *peer) {
+	var refs []waBinary.Node
+	for _, ref := range []string{"ref1", "ref2", "ref3", "ref4", "ref5", "ref6"} {
+		refs = append(refs, waBinary.Node{Tag: "ref", Content: []byte(ref)})
+	}
+	p.send(waBinary.Node{Tag: "iq", Attrs: waBinary.Attrs{"from": types.ServerJID, "type": "set", "id": "1", "xmlns": "md"}, Content: []waBinary.Node{{Tag: "pair-device", Content: refs}}})
+	go func() {
+		select {
+		case code := <-l.scanned:
+			p.send(l.success(code))
+			eventually(l.s.t, "the device signs", func() bool {
+				return l.s.came("iq", func(n *waBinary.Node) bool { _, ok := n.GetOptionalChildByTag("pair-device-sign"); return ok }) != nil
+			})
+			p.send(waBinary.Node{Tag: "stream:error", Attrs: waBinary.Attrs{"code": "515"}})
+		case <-p.ctx.Done():
+		}
+	}()
+}
+
+// success is what the servers say when a phone has scanned a code.
+func (l *linking) success(code string) waBinary.Node {
+	_, parts, _ := strings.Cut(code, "#")
+	all := strings.Split(parts, ",")
+	ident, _ := base64.StdEncoding.DecodeString(all[2])
+	secret, _ := base64.StdEncoding.DecodeString(all[3])
+	details, _ := proto.Marshal(&waAdv.ADVDeviceIdentity{RawID: proto.Uint32(1), Timestamp: proto.Uint64(1), KeyIndex: proto.Uint32(1)})
+	signature := ecc.CalculateSignature(ecc.NewDjbECPrivateKey(*l.account.Priv), append(append([]byte{6, 0}, details...), ident...))
+	signed, _ := proto.Marshal(&waAdv.ADVSignedDeviceIdentity{Details: details, AccountSignatureKey: l.account.Pub[:], AccountSignature: signature[:]})
+	mac := hmac.New(sha256.New, secret)
+	mac.Write(signed)
+	device, _ := proto.Marshal(&waAdv.ADVSignedDeviceIdentityHMAC{Details: signed, HMAC: mac.Sum(nil)})
+	return waBinary.Node{Tag: "iq", Attrs: waBinary.Attrs{"from": types.ServerJID, "type": "set", "id": "2", "t": time.Now().Unix()}, Content: []waBinary.Node{{Tag: "pair-success", Content: []waBinary.Node{
+		{Tag: "device-identity", Content: device},
+		{Tag: "platform", Attrs: waBinary.Attrs{"name": "android"}},
+		{Tag: "device", Attrs: waBinary.Attrs{"jid": types.JID{User: "4915550100", Device: 7, Server: types.DefaultUserServer}, "lid": types.JID{User: "77001", Device: 7, Server: types.HiddenUserServer}}},
+	}}}}
+}
+
+// A phone is linked by a code that it scans, and unlinked again.
+func TestPair(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "keys")
+	s := newServers(t)
+	l := &linking{s, keys.NewKeyPair(), make(chan string, 1)}
+	s.link, s.login = l.greet, success
+	self, err := s.phone(dir).Pair(t.Context(), "", func(c linked.Code) {
+		if !strings.HasPrefix(c.Scan, "https://wa.me/settings/linked_devices#ref1,") || c.Valid != time.Minute || c.Type != "" {
+			t.Errorf("got %+v", c)
+		}
+		l.scanned <- c.Scan
+	})
+	want := linked.Self{ID: "4915550100@s.whatsapp.net", LID: "77001@lid"}
+	if err != nil || self != want {
+		t.Fatalf("got %+v, %v, want %+v", self, err, want)
+	}
+	if got, ok, err := s.phone(dir).Self(); got != want || !ok || err != nil {
+		t.Errorf("got %+v, %v, %v afterwards", got, ok, err)
+	}
+	if _, err := s.phone(dir).Pair(t.Context(), "", nil); wire.CodeOf(err) != wire.Exists || !strings.Contains(wire.AsError(err).Hint, "--unlink") {
+		t.Errorf("got %v of linking again, want the code %s", err, wire.Exists)
+	}
+	if told, err := s.phone(dir).Unlink(t.Context()); !told || err != nil {
+		t.Errorf("unlink: got %v, %v", told, err)
+	}
+	if _, ok, err := s.phone(dir).Self(); ok || err != nil {
+		t.Errorf("got %v, %v after it was unlinked", ok, err)
+	}
+}
+
+// Without a connection the keys are forgotten nevertheless, and that is told.
+func TestUnlinkOffline(t *testing.T) {
+	dir, _ := device(t)
+	p := web.New(dir)
+	p.SetClient(clientFor("127.0.0.1:9", time.Second))
+	if told, err := p.Unlink(t.Context()); told || err != nil {
+		t.Errorf("got %v, %v, want that nobody was told", told, err)
+	}
+	if _, err := p.Unlink(t.Context()); wire.CodeOf(err) != wire.NotFound {
+		t.Errorf("got %v, want the code %s", err, wire.NotFound)
+	}
+}
+
+func TestPairByNumber(t *testing.T) {
+	s := newServers(t)
+	s.link = (&linking{s, keys.NewKeyPair(), nil}).greet
+	ctx, cancel := context.WithCancel(t.Context())
+	var got linked.Code
+	_, err := s.phone(t.TempDir()).Pair(ctx, "+49 155 50100", func(c linked.Code) { got = c; cancel() })
+	if !errors.Is(err, context.Canceled) || len(got.Type) != 9 || got.Type[4] != '-' || got.Scan != "" {
+		t.Errorf("got %+v, %v, want a code of eight letters", got, err)
+	}
+	for _, number := range []string{"123", "0155 501000"} {
+		if _, err := s.phone(t.TempDir()).Pair(t.Context(), number, nil); wire.CodeOf(err) != wire.Usage {
+			t.Errorf("%s: got %v, want the code %s", number, err, wire.Usage)
+		}
+	}
+}
+
+// What ends a try to link a phone.
+func TestPairEnds(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		link func(*peer)
+		code wire.Code
+		text string
+	}{
+		{"outdated", failure(waBinary.Attrs{"reason": "405"}), wire.Auth, "update openspace-gateway"},
+		{"banned", failure(waBinary.Attrs{"reason": "402", "code": "101", "expire": "60"}), wire.Auth, "banned the account for 1m0s"},
+		{"lost", func(p *peer) { p.conn.Close(websocket.StatusGoingAway, "") }, wire.Network, "lost"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newServers(t)
+			s.link = tt.link
+			if _, err := s.phone(t.TempDir()).Pair(t.Context(), "", func(linked.Code) {}); wire.CodeOf(err) != tt.code || !strings.Contains(err.Error(), tt.text) || strings.Contains(err.Error(), gateway.ErrFatal.Error()) {
+				t.Errorf("got %v, want the code %s and %q", err, tt.code, tt.text)
+			}
+		})
+	}
+}
