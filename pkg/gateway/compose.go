@@ -138,26 +138,7 @@ func (g *Gateway) chooseFiles(s *session, it *item, res wire.Result, largest int
 	if largest == 0 {
 		return nil, nil
 	}
-	var named, others []string
-	for _, f := range res.Files {
-		rel, err := within(s.workspace, f.Path)
-		if err != nil || f.Change == "removed" || strings.HasPrefix(rel, inDir+string(filepath.Separator)) || hidden(rel) {
-			continue
-		}
-		if strings.Contains(res.Response, filepath.Base(rel)) {
-			named = append(named, rel)
-		} else {
-			others = append(others, rel)
-		}
-	}
-	chosen := named
-	if len(named) == 0 && len(others) <= freely {
-		chosen, others = others, nil
-	}
-	if len(chosen) > maxSent {
-		others = append(chosen[maxSent:len(chosen):len(chosen)], others...)
-		chosen = chosen[:maxSent]
-	}
+	chosen, others := s.made(res)
 	for i, rel := range chosen {
 		f, err := g.keepFile(s, fmt.Sprintf("%s-%d", it.key, i), rel, largest)
 		if err != nil {
@@ -174,6 +155,28 @@ func (g *Gateway) chooseFiles(s *session, it *item, res wire.Result, largest int
 		left = append(left, fmt.Sprintf("and %d more", n))
 	}
 	return files, left
+}
+
+// made returns the files that a task made in the workspace: those to send, and the others.
+func (s *session) made(res wire.Result) (chosen, others []string) {
+	for _, f := range res.Files {
+		rel, err := within(s.workspace, f.Path)
+		switch {
+		case err != nil || f.Change == "removed" || strings.HasPrefix(rel, inDir+string(filepath.Separator)) || hidden(rel):
+		case strings.Contains(res.Response, filepath.Base(rel)):
+			chosen = append(chosen, rel)
+		default:
+			others = append(others, rel)
+		}
+	}
+	if len(chosen) == 0 && len(others) <= freely {
+		return others, nil
+	}
+	if len(chosen) > maxSent {
+		others = append(chosen[maxSent:len(chosen):len(chosen)], others...)
+		chosen = chosen[:maxSent]
+	}
+	return chosen, others
 }
 
 // within returns a path as seen from the workspace.

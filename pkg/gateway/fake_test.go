@@ -266,6 +266,15 @@ func (f *fixture) health() gateway.Health {
 	return h
 }
 
+// peek asks the gateway that may run.
+func (f *fixture) peek() (h gateway.Health, ok bool) {
+	r, err := gateway.Find(f.options.Config.DataDir)
+	if err == nil {
+		h, err = r.Health(f.t.Context())
+	}
+	return h, err == nil
+}
+
 // transcript returns the lines of the only session.
 func (f *fixture) transcript() (lines []map[string]any) {
 	f.t.Helper()

@@ -2,18 +2,14 @@ package gateway
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
-	"github.com/openspace-dev/openspace/pkg/atomicfile"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -123,11 +119,11 @@ func New(o Options) (*Gateway, error) {
 // Run serves until ctx ends, and then lets what runs come to its end for a while. What is not answered then
 // is, after the next start.
 func (g *Gateway) Run(ctx context.Context, ready func(addr string)) (err error) {
-	unlock, err := g.lock()
+	held, err := g.lock()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, unlock()) }()
+	defer func() { err = errors.Join(err, held.unlock()) }()
 	hard, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	g.ctx, g.started = hard, g.now()
@@ -152,8 +148,8 @@ func (g *Gateway) Run(ctx context.Context, ready func(addr string)) (err error) 
 		ready(listener.Addr().String())
 	}
 	err = g.supervise(ctx)
-	g.setState("stopping")
 	close(g.draining)
+	g.setState("stopping")
 	g.drain(cancel)
 	return errors.Join(err, stopServer())
 }
@@ -170,53 +166,6 @@ func (g *Gateway) drain(cancel func()) {
 		<-ended
 	}
 }
-
-// lock makes sure that nobody else works on the data, and that no account is served twice.
-func (g *Gateway) lock() (unlock func() error, err error) {
-	if err := errors.Join(os.MkdirAll(g.config.DataDir, 0o700), os.MkdirAll(g.options.LockDir, 0o700)); err != nil {
-		return nil, fmt.Errorf("make data directory: %w", err)
-	}
-	var held []*atomicfile.Lock
-	unlock = func() (err error) {
-		for _, l := range held {
-			err = errors.Join(err, l.Unlock())
-		}
-		return err
-	}
-	take := func(path, what string) error {
-		l, err := atomicfile.TryLock(path)
-		for try := 0; errors.Is(err, atomicfile.ErrLocked) && try < lockTries; try++ { // who looks whether one runs holds it for a moment
-			time.Sleep(lockPause)
-			l, err = atomicfile.TryLock(path)
-		}
-		if errors.Is(err, atomicfile.ErrLocked) {
-			return wire.Errorf(wire.Locked, "another gateway serves %s: %w", what, err)
-		}
-		if err != nil {
-			return fmt.Errorf("lock %s: %w", what, err)
-		}
-		held = append(held, l)
-		return nil
-	}
-	err = take(lockFile(g.config.DataDir), g.config.DataDir)
-	for name := range g.joined {
-		if err == nil {
-			sum := sha256.Sum256([]byte(name))
-			err = take(filepath.Join(g.options.LockDir, "gateway-"+hex.EncodeToString(sum[:8])+".lock"), name)
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(err, unlock())
-	}
-	return unlock, nil
-}
-
-const (
-	lockTries = 100
-	lockPause = 10 * time.Millisecond
-)
-
-func lockFile(dataDir string) string { return filepath.Join(dataDir, "gateway.lock") }
 
 // supervise runs all channels until ctx ends. One that fails is started again, unless that is no use; when
 // that is so for all, it returns an error.

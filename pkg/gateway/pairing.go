@@ -58,11 +58,7 @@ func changePairing(dataDir string, change func(*pairing) error) (err error) {
 	if err := os.MkdirAll(dataDir, 0o700); err != nil {
 		return fmt.Errorf("change pairing: %w", err)
 	}
-	lock, err := atomicfile.TryLock(filepath.Join(dataDir, "pairing.lock"))
-	for try := 0; errors.Is(err, atomicfile.ErrLocked) && try < 100; try++ {
-		time.Sleep(10 * time.Millisecond)
-		lock, err = atomicfile.TryLock(filepath.Join(dataDir, "pairing.lock"))
-	}
+	lock, err := lockSoon(filepath.Join(dataDir, "pairing.lock"))
 	if err != nil {
 		return fmt.Errorf("change pairing: %w", err)
 	}

@@ -139,25 +139,18 @@ func (g *Gateway) answer(it *item, t *turn) error {
 	if it.begun >= maxBegun {
 		return g.settleAnswer(it, wire.Result{Status: "error"}, g.texts(it, textGivenUp))
 	}
-	ctx := t.ctx
-	kept, notes, err := g.keepAttachments(ctx, s, it)
+	kept, notes, err := g.keepAttachments(t.ctx, s, it)
 	if err != nil {
 		return err
 	}
-	select {
-	case g.slots <- struct{}{}:
-		defer func() { <-g.slots }()
-	case <-ctx.Done():
-	}
-	res := wire.Result{}
-	if ctx.Err() == nil {
-		res, err = g.turn(ctx, s, t, it, kept, notes)
-	}
+	res, err := g.inTurn(s, t, it, kept, notes)
 	switch {
 	case g.ctx.Err() != nil:
 		return g.ctx.Err()
-	case errors.Is(context.Cause(ctx), errStopped):
+	case errors.Is(context.Cause(t.ctx), errStopped):
 		return g.settleAnswer(it, wire.Result{Status: "canceled", TaskID: res.TaskID}, nil)
+	case errors.Is(err, errLeft):
+		return err
 	case err != nil:
 		g.log.Error("task failed", "session", it.session, "error", g.mask(err.Error()))
 		res = wire.Result{Status: "error", Error: wire.AsError(err)}
@@ -194,32 +187,36 @@ func (g *Gateway) settleAnswer(it *item, res wire.Result, parts []part) error {
 	return err
 }
 
+// inTurn runs the task of a message as soon as not too many others run. It begins nothing when the gateway is to stop.
+func (g *Gateway) inTurn(s *session, t *turn, it *item, kept []Attachment, notes []string) (wire.Result, error) {
+	select {
+	case g.slots <- struct{}{}:
+		defer func() { <-g.slots }()
+	case <-t.ctx.Done():
+		return wire.Result{}, t.ctx.Err()
+	case <-g.draining:
+		return wire.Result{}, errLeft
+	}
+	select {
+	case <-g.draining: // both at once
+		return wire.Result{}, errLeft
+	default:
+	}
+	if err := t.ctx.Err(); err != nil {
+		return wire.Result{}, err
+	}
+	return g.turn(t.ctx, s, t, it, kept, notes)
+}
+
 // turn runs the task of a message with the files that came with it, and notes about those that did not.
 func (g *Gateway) turn(ctx context.Context, s *session, t *turn, it *item, kept []Attachment, notes []string) (wire.Result, error) {
 	if err := g.ledger.record(entry{Kind: begun, Key: it.key}); err != nil {
 		return wire.Result{}, err
 	}
 	it.begun++
-	m := it.message
-	lines, err := s.lines()
-	if err != nil {
-		g.log.Error("read transcript", "session", s.key, "error", err)
-	}
-	entryID := it.key + "-user"
-	if m.ReplyToText == "" && m.ReplyTo != "" {
-		m.ReplyToText = g.mask(g.quoted(ctx, lines, it))
-	}
-	err = s.append(line{
-		EntryID: entryID, Role: "user", Content: m.Text, MessageID: m.ID, ReplyTo: m.ReplyTo, UserID: m.From.ID, UserName: m.From.Name,
-		Attachments: kept, Timestamp: stamp(m.Time),
-	})
+	task, err := g.taskOf(ctx, s, it, kept, notes)
 	if err != nil {
 		return wire.Result{}, err
-	}
-	task := wire.Task{
-		ID: "1", Task: taskText(m, kept, notes), TaskID: fmt.Sprintf("chat_%s_%d", it.key[:12], it.begun), WorkspaceDir: s.workspace,
-		MaxIterations: g.config.Agent.MaxIterations, TimeoutMS: int64(g.config.Agent.TimeoutSeconds * 1000),
-		History: history(lines, entryID, g.config.Sessions.HistoryMaxTurns, m.Chat.Type == Group), Channel: channelOf(g.joined[it.account].account, s.key, m, kept),
 	}
 	ctx, cancel := context.WithTimeout(ctx, seconds(g.config.Agent.TimeoutSeconds)+graceTime)
 	defer cancel()
@@ -233,6 +230,27 @@ func (g *Gateway) turn(ctx context.Context, s *session, t *turn, it *item, kept 
 		res.TaskID = task.TaskID
 	}
 	return res, err
+}
+
+// taskOf writes a message into the transcript and makes the task of it.
+func (g *Gateway) taskOf(ctx context.Context, s *session, it *item, kept []Attachment, notes []string) (wire.Task, error) {
+	m, entryID := it.message, it.key+"-user"
+	lines, err := s.lines()
+	if err != nil {
+		g.log.Error("read transcript", "session", s.key, "error", err)
+	}
+	if m.ReplyToText == "" && m.ReplyTo != "" {
+		m.ReplyToText = g.mask(g.quoted(ctx, lines, it))
+	}
+	err = s.append(line{
+		EntryID: entryID, Role: "user", Content: m.Text, MessageID: m.ID, ReplyTo: m.ReplyTo, UserID: m.From.ID, UserName: m.From.Name,
+		Attachments: kept, Timestamp: stamp(m.Time),
+	})
+	return wire.Task{
+		ID: "1", Task: taskText(m, kept, notes), TaskID: fmt.Sprintf("chat_%s_%d", it.key[:12], it.begun), WorkspaceDir: s.workspace,
+		MaxIterations: g.config.Agent.MaxIterations, TimeoutMS: int64(g.config.Agent.TimeoutSeconds * 1000),
+		History: history(lines, entryID, g.config.Sessions.HistoryMaxTurns, m.Chat.Type == Group), Channel: channelOf(g.joined[it.account].account, s.key, m, kept),
+	}, err
 }
 
 // quoted returns what a message answers: from the transcript, else from the platform.
