@@ -16,7 +16,7 @@ import (
 )
 
 // Patience is how long a test waits for what must happen. It is not how long tests take.
-const Patience = 20 * time.Second
+const Patience = time.Minute
 
 // Saying is something that somebody writes on the fake platform. Me is their id.
 type Saying struct {
