@@ -35,7 +35,8 @@ type Collected struct {
 // left, if it is older than one hour. With dryRun it only tells.
 func (s *Store) GC(ctx context.Context, dryRun bool) (out Collected, err error) {
 	if !exists(s.path()) {
-		return out, nil
+		err = s.sweepFolders(nil, dryRun, &out)
+		return out, err
 	}
 	if dryRun {
 		return s.collect(ctx, true)
