@@ -93,16 +93,24 @@ func (c *Channel) Path() string {
 // Run receives until ctx ends.
 func (c *Channel) Run(ctx context.Context, h gateway.Host) error {
 	if err := c.findBot(ctx); err != nil {
-		return err
+		return unless(ctx, err)
 	}
 	if c.config.ConnectionMode != "webhook" {
-		return c.stayConnected(ctx, h)
+		return rest.Keep(ctx, h, func() error { return c.connection(ctx, h) })
 	}
 	c.gate.Open(h)
 	h.State(true, "waiting for requests")
 	<-ctx.Done()
 	c.gate.Shut()
 	return nil
+}
+
+// unless is the error of a run, which has none when it was to end.
+func unless(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 func (c *Channel) botID() string {

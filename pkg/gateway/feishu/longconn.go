@@ -19,38 +19,15 @@ import (
 )
 
 const (
-	defaultPing  = 120 * time.Second
-	maxFrame     = 4 << 20
-	dialTime     = 30 * time.Second
-	writeTime    = 10 * time.Second
-	longestPause = time.Minute
-	steady       = 5 * time.Minute // after which a lost connection is tried again at once
+	defaultPing = 120 * time.Second
+	maxFrame    = 4 << 20
+	dialTime    = 30 * time.Second
+	writeTime   = 10 * time.Second
 )
 
 // clientConfig is what the platform asks of a connection, in seconds.
 type clientConfig struct {
 	PingInterval int `json:"PingInterval"`
-}
-
-// stayConnected keeps a long connection until ctx ends.
-func (c *Channel) stayConnected(ctx context.Context, h gateway.Host) error {
-	for try := 0; ; try++ {
-		begin := time.Now()
-		err := c.connection(ctx, h)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if errors.Is(err, gateway.ErrFatal) {
-			return err
-		}
-		h.State(false, err.Error())
-		if time.Since(begin) > steady {
-			try = 0
-		}
-		if !rest.Retry(ctx, try, longestPause) {
-			return nil
-		}
-	}
 }
 
 // connection is one connection from its beginning to its end.

@@ -1,5 +1,3 @@
-// Package rest has what channels share that reach their platform by HTTP: a client, forms with files, downloads, which
-// addresses may have a token, and the gate of a webhook.
 package rest
 
 import (
@@ -9,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"mime/multipart"
 	"net"
 	"net/http"
@@ -17,7 +14,6 @@ import (
 	"net/url"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/gateway"
@@ -126,65 +122,4 @@ func Download(ctx context.Context, client *http.Client, platform string, from *u
 		return fmt.Errorf("%s: fetch file: %w, status %s", platform, ErrRefused, resp.Status)
 	}
 	return fmt.Errorf("%s: fetch file: status %s", platform, resp.Status)
-}
-
-// Retry waits before another try, with the pause doubled for each of those before (from 0), up to longest, and shaken. It is false
-// when ctx has ended.
-func Retry(ctx context.Context, try int, longest time.Duration) bool {
-	pause := min(250*time.Millisecond<<min(try, 16), longest)
-	select {
-	case <-time.After(pause/2 + rand.N(pause/2+1)):
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// Gate lets requests in while a channel runs. Its zero value is shut.
-type Gate struct {
-	mu   sync.Mutex
-	host *gateway.Host
-	busy sync.WaitGroup
-	open map[http.ResponseWriter]bool // requests that are being answered
-}
-
-// Open lets requests in.
-func (g *Gate) Open(h gateway.Host) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.host = &h
-}
-
-// shutTime is how long a request may still be read when the gate is shut.
-const shutTime = time.Second
-
-// Shut lets no more in, and waits for those that are. Who has not sent all of a request by now has a second.
-func (g *Gate) Shut() {
-	g.mu.Lock()
-	g.host = nil
-	for w := range g.open {
-		http.NewResponseController(w).SetReadDeadline(time.Now().Add(shutTime))
-	}
-	g.mu.Unlock()
-	g.busy.Wait()
-}
-
-// Enter returns the host for one request, which calls leave at its end; nil: the gate is shut.
-func (g *Gate) Enter(w http.ResponseWriter) (h *gateway.Host, leave func()) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.host == nil {
-		return nil, func() {}
-	}
-	if g.open == nil {
-		g.open = map[http.ResponseWriter]bool{}
-	}
-	g.open[w] = true
-	g.busy.Add(1)
-	return g.host, func() {
-		g.mu.Lock()
-		delete(g.open, w)
-		g.mu.Unlock()
-		g.busy.Done()
-	}
 }

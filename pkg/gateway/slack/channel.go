@@ -67,12 +67,10 @@ func (c *Channel) Limits() gateway.Limits {
 }
 
 const (
-	callTime     = 30 * time.Second
-	pingEvery    = 30 * time.Second
-	pongTime     = 10 * time.Second
-	maxEnvelope  = 4 << 20
-	longestPause = time.Minute
-	steady       = 5 * time.Minute // after which a lost connection is tried again at once
+	callTime    = 30 * time.Second
+	pingEvery   = 30 * time.Second
+	pongTime    = 10 * time.Second
+	maxEnvelope = 4 << 20
 )
 
 // Check asks the platform who we are.
@@ -97,34 +95,14 @@ func (c *Channel) botID() string {
 
 // Run keeps a connection until ctx ends.
 func (c *Channel) Run(ctx context.Context, h gateway.Host) error {
-	err := c.Check(ctx)
-	for try := 0; err == nil || !errors.Is(err, gateway.ErrFatal); try++ {
-		begin := time.Now()
-		if err == nil {
-			err = c.connection(ctx, h)
-		}
-		if ctx.Err() != nil {
-			return nil
-		}
-		if errors.Is(err, gateway.ErrFatal) {
-			break
-		}
-		h.State(false, err.Error())
-		if time.Since(begin) > steady {
-			try = 0
-		}
-		if !rest.Retry(ctx, try, longestPause) {
-			return nil
-		}
-		err = nil
+	return rest.Keep(ctx, h, func() error {
 		if c.botID() == "" {
-			err = c.Check(ctx)
+			if err := c.Check(ctx); err != nil {
+				return err
+			}
 		}
-	}
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
+		return c.connection(ctx, h)
+	})
 }
 
 // connection is one connection from its beginning to its end. The platform ends each now and then.

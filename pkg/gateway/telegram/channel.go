@@ -71,30 +71,22 @@ const pollTime = 50 * time.Second
 
 // Run receives until ctx ends.
 func (c *Channel) Run(ctx context.Context, h gateway.Host) error {
-	if err := c.Check(ctx); err != nil {
-		return ended(ctx, err)
-	}
-	offset, up := int64(0), false
-	for {
-		next, err := c.poll(ctx, offset, h)
-		offset = next
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			if errors.Is(err, gateway.ErrFatal) {
+	offset := int64(0)
+	return rest.Keep(ctx, h, func() (err error) {
+		if c.username() == "" {
+			if err := c.Check(ctx); err != nil {
 				return err
 			}
-			h.State(false, err.Error())
-			up = false
-			if !pause(ctx, err) {
-				return nil
-			}
-		case !up:
-			h.State(true, "polling")
-			up = true
 		}
-	}
+		for up := false; ; up = true {
+			if offset, err = c.poll(ctx, offset, !up, h); err != nil {
+				return err
+			}
+			if !up {
+				h.State(true, "polling")
+			}
+		}
+	})
 }
 
 // Check asks the platform who we are.
@@ -111,34 +103,11 @@ func (c *Channel) Check(ctx context.Context) error {
 	return nil
 }
 
-// ended is the error of a run, which has none when it was to end.
-func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
-}
-
-// pause waits before the next poll after one that failed.
-func pause(ctx context.Context, err error) bool {
-	d := time.Second
-	var later *gateway.LaterError
-	if errors.As(err, &later) {
-		d = later.After
-	}
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // poll fetches what is there from offset on, hands it on, and returns the offset that acknowledges it. The
 // first poll does not wait, so that it soon says whether the channel is up.
-func (c *Channel) poll(ctx context.Context, offset int64, h gateway.Host) (int64, error) {
+func (c *Channel) poll(ctx context.Context, offset int64, first bool, h gateway.Host) (int64, error) {
 	wait := pollTime
-	if offset == 0 {
+	if first {
 		wait = 0
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait+20*time.Second)
@@ -156,7 +125,7 @@ func (c *Channel) poll(ctx context.Context, offset int64, h gateway.Host) (int64
 		}
 		offset = u.ID + 1
 	}
-	return max(offset, 1), nil
+	return offset, nil
 }
 
 func (c *Channel) username() string {
