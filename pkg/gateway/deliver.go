@@ -27,7 +27,7 @@ type outgoing struct {
 
 	since time.Time // when it was tried first without success
 	why   error     // of the last try; nil: it goes well
-	sent  bool      // all of it
+	sent  bool      // all of it, or there is nothing to send
 }
 
 var (
@@ -37,7 +37,7 @@ var (
 
 // beginSend begins to send an answer: from here on the chat can see and drop it. The caller holds g.mu.
 func (g *Gateway) beginSend(it *item) *outgoing {
-	o := &outgoing{item: it, begun: g.now()}
+	o := &outgoing{item: it, begun: g.now(), sent: len(it.ids) == len(it.parts)}
 	o.ctx, o.cancel = context.WithCancelCause(g.ctx)
 	g.sending[it.session] = append(g.sending[it.session], o)
 	return o

@@ -227,7 +227,7 @@ func TestCommands(t *testing.T) {
 	f.ch.limits.Text = 1000
 	f.start()
 	for i, tt := range []struct{ say, want string }{
-		{"/help", "/stop"}, {"/HELP@some_bot", "/stop"}, {"/status", "Nothing is running"}, {"/skills", "pdf-forms"}, {"/files", "no files"},
+		{"/help", "/stop"}, {"/HELP@some_bot", "/stop"}, {"/start", "/stop"}, {"/status", "Nothing is running"}, {"/skills", "pdf-forms"}, {"/files", "no files"},
 		{"/files ../../x", "no such file"}, {"/stop", "Nothing is running"}, {"/new", "new conversation"},
 	} {
 		f.say(message(fmt.Sprint("m", i), tt.say))
@@ -239,12 +239,12 @@ func TestCommands(t *testing.T) {
 		t.Error("a command became a task")
 	}
 	f.say(message("n1", "/unknown thing"))
-	f.shows(9)
+	f.shows(10)
 	f.until("it is in the transcript", func() bool { return len(f.transcript()) == 3 })
 	f.say(message("n2", "/new"))
-	f.shows(10)
-	f.say(message("n3", "after"))
 	f.shows(11)
+	f.say(message("n3", "after"))
+	f.shows(12)
 	if h := f.runner.ran()[1].History; len(h) != 0 {
 		t.Errorf("got history %+v after /new", h)
 	}
