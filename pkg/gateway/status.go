@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -83,12 +84,39 @@ func (g *Gateway) statusText(session string) string {
 	if c != nil && len(c.queue) > 0 {
 		fmt.Fprintf(&b, " Messages that wait here: %d.", len(c.queue))
 	}
+	b.WriteString(g.stuckText(session, 0))
+	return b.String()
+}
+
+// stuckText tells of answers that could not be sent for longer than some time; "": there is none. The caller holds g.mu.
+func (g *Gateway) stuckText(session string, longer time.Duration) string {
+	var b strings.Builder
 	for _, o := range g.sending[session] {
-		if o.why != nil && !o.sent {
+		if o.why != nil && !o.sent && g.now().Sub(o.since) >= longer {
 			fmt.Fprintf(&b, "\n\n- The answer to %s cannot be sent, for %s now: %s. I try again; `/stop` drops it.", named(o.message), g.since(o.since), whyText(o.why))
 		}
 	}
 	return b.String()
+}
+
+const (
+	stuckAfter = time.Minute      // an answer is stuck
+	stuckEvery = 10 * time.Minute // a chat is told so
+)
+
+// tellStuck tells who writes where an answer is stuck why there is silence, if the platform takes that.
+func (g *Gateway) tellStuck(it *item) {
+	g.mu.Lock()
+	text := g.stuckText(it.session, stuckAfter)
+	g.mu.Unlock()
+	if text == "" || g.noticed(it.session+" stuck", stuckEvery) {
+		return
+	}
+	j := g.joined[it.account]
+	out := Out{Chat: it.message.Chat, ReplyTo: it.message.ID, Text: g.texts(it, "Your message waits for its turn."+text)[0].Text, Key: it.key + "-w"}
+	g.workers.Go(func() {
+		g.call(g.ctx, func(ctx context.Context) error { _, err := j.Channel.Send(ctx, out); return err })
+	})
 }
 
 // busy counts the tasks that run. The caller holds g.mu.

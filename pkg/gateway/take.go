@@ -95,6 +95,9 @@ func (g *Gateway) receive(it *item) error {
 	err := g.ledger.record(it.entry(received))
 	w.lost = err != nil
 	close(w.stored)
+	if err == nil {
+		g.tellStuck(it)
+	}
 	return err
 }
 

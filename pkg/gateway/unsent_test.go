@@ -123,6 +123,29 @@ func TestUnsentAnswer(t *testing.T) {
 	}
 }
 
+// Who writes where an answer is stuck is told why there is silence, now and then.
+func TestToldOfUnsentAnswer(t *testing.T) {
+	f := newFixture(t)
+	f.ch.limits.Text = 1000
+	var ahead atomic.Int64
+	f.options.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	f.ch.fails(only("answer to one", errors.New("down")))
+	f.start()
+	f.say(message("m1", "one"))
+	f.until("it is tried", func() bool { return f.health().Unsent == 1 })
+	f.say(message("m2", "two"))
+	ahead.Store(int64(5 * time.Minute))
+	f.say(message("m3", "three"))
+	f.say(message("m4", "four"))
+	if got := f.shows(1); len(got) != 1 || !strings.Contains(got[0], "Your message waits") || !strings.Contains(got[0], "“one” cannot be sent, for 5m") {
+		t.Errorf("got %q, want one notice", got)
+	}
+	f.ch.fails(nil)
+	if got := f.shows(5); !slices.Equal(got[1:], []string{"answer to one", "answer to two", "answer to three", "answer to four"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
 // A notice that cannot be sent is dropped by /stop, one that is being sent is not; the answer to /stop itself comes.
 func TestUnsentNotice(t *testing.T) {
 	f := newFixture(t)
