@@ -126,7 +126,7 @@ func TestServerKilled(t *testing.T) {
 	home := t.TempDir()
 	cmd := exec.Command(filepath.Join(bin, "openspace-mcp"))
 	cmd.Dir = home
-	cmd.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + home, "OPENSPACE_HOME=" + filepath.Join(home, "os"), "OPENSPACE_MODEL=test/model",
+	cmd.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + home, "OPENSPACE_HOME=" + filepath.Join(home, "os"), "OPENSPACE_MODEL=test/model", "TMPDIR=" + t.TempDir(),
 		"OPENSPACE_LLM_API_BASE=" + model.URL, "OPENSPACE_LLM_API_KEY=key-of-the-test", "GOCOVERDIR=" + os.Getenv("SUITE_COVERDIR")}
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -181,6 +181,7 @@ func TestGatewayKilledInTurn(t *testing.T) {
 // When openspace-execute is killed itself, the search and the commands that it has started end, too.
 func TestExecuteKilled(t *testing.T) {
 	cmd, home := execute(t, sleeps, "--search-scope", "local", "--workspace-dir", "work", "sleep")
+	cmd.Env = append(cmd.Env, "TMPDIR="+t.TempDir())
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
