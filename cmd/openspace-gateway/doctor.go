@@ -13,6 +13,7 @@ import (
 	"github.com/openspace-dev/openspace/pkg/atomicfile"
 	"github.com/openspace-dev/openspace/pkg/cli"
 	"github.com/openspace-dev/openspace/pkg/gateway"
+	"github.com/openspace-dev/openspace/pkg/gateway/whatsapp/linked"
 	"github.com/openspace-dev/openspace/pkg/pipe"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
@@ -147,7 +148,13 @@ func (d *diagnosis) channel(ctx context.Context, s *settled, p platform) {
 			return
 		}
 	}
-	d.tell("info", "channel", p.name+": "+account(ch)+" is ready", "")
+	d.tell("info", "channel", p.name+": "+ready(ch), "")
 }
 
-func account(ch gateway.Channel) string { return ch.Account().ID }
+// ready says that all is well. Whether the servers still know a phone is not asked: one connection at a time may do that.
+func ready(ch gateway.Channel) string {
+	if phone, ok := ch.(*linked.Channel); ok {
+		return "the phone " + phone.Number() + " is linked"
+	}
+	return ch.Account().ID + " is ready"
+}

@@ -2,6 +2,8 @@ package linked
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"strings"
@@ -37,13 +39,17 @@ func New(phone Phone, mode string) (*Channel, error) {
 	return &Channel{phone: phone, mode: mode, self: self, linked: ok}, nil
 }
 
-// Account is the number.
+// Account stands for the number, which is not in it: accounts are in logs.
 func (c *Channel) Account() gateway.Account {
 	if !c.linked {
 		return gateway.Account{Platform: "whatsapp", ID: "unlinked"}
 	}
-	return gateway.Account{Platform: "whatsapp", ID: c.self.Number()}
+	sum := sha256.Sum256([]byte(c.self.ID))
+	return gateway.Account{Platform: "whatsapp", ID: "phone-" + hex.EncodeToString(sum[:4])}
 }
+
+// Number is that of the phone; "": none is linked.
+func (c *Channel) Number() string { return c.self.Number() }
 
 // CheckID wants a number with its country, with or without a plus, or an id as the platform writes it.
 func (c *Channel) CheckID(id string) error {

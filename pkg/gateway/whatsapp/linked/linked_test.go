@@ -194,6 +194,19 @@ func TestQuotes(t *testing.T) {
 	}
 }
 
+// The number of the account is for the owner's eyes: what stands for it in logs and files is something else.
+func TestAccount(t *testing.T) {
+	c, again := channel(t, &linkedtest.Phone{}, linked.Bot), channel(t, &linkedtest.Phone{}, linked.SelfChat)
+	if a := c.Account(); a != again.Account() || a.Platform != "whatsapp" || !strings.HasPrefix(a.ID, "phone-") || strings.Contains(a.ID, c.Number()) || c.Number() != "4915550100" {
+		t.Errorf("got %v of %s", a, c.Number())
+	}
+	for id, good := range map[string]bool{"491701234567": true, "+491701234567": true, "491701234567@s.whatsapp.net": true, "77001@lid": true, "ann@lid": false, "@lid": false, "0170": false, "ann": false} {
+		if err := c.CheckID(id); (err == nil) != good {
+			t.Errorf("%q: got %v", id, err)
+		}
+	}
+}
+
 func TestNotLinked(t *testing.T) {
 	c := channel(t, &linkedtest.Phone{Unlinked: true}, linked.Bot)
 	if err := c.Run(t.Context(), gateway.Host{}); !errors.Is(err, gateway.ErrFatal) || !strings.Contains(err.Error(), linked.HowToLink) {

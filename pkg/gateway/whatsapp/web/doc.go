@@ -6,6 +6,7 @@
 // linking of a phone.
 //
 // A message is acknowledged after it was taken over, and comes again when it was not. Between its decryption, which
-// works once, and that, its text is in the database; it is overwritten then. Nothing else that is said is kept there.
+// works once, and that, its text is in the database; within a minute after that it is
+// overwritten. Nothing else that is said is kept there.
 // One process uses a folder at a time.
 package web

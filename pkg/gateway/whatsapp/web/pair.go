@@ -73,7 +73,13 @@ func (t *pairing) run(ctx context.Context) error {
 		return wire.Errorf(wire.Network, "connect to WhatsApp: %s", plain(err)).WithHint("proxies are those of HTTPS_PROXY")
 	}
 	for item := range items {
-		if done, err := t.item(ctx, item); done || err != nil {
+		done, err := t.item(ctx, item)
+		switch {
+		case done:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
 			return err
 		}
 	}
@@ -103,6 +109,9 @@ func (t *pairing) handle(event any) bool {
 	return true
 }
 
+// whyTime is how long to wait for the reason when a connection is lost.
+const whyTime = time.Second
+
 // item deals with one step; done: the phone is linked.
 func (t *pairing) item(ctx context.Context, i whatsmeow.QRChannelItem) (done bool, err error) {
 	switch i.Event {
@@ -112,6 +121,11 @@ func (t *pairing) item(ctx context.Context, i whatsmeow.QRChannelItem) (done boo
 		t.finish(ctx)
 		return true, nil
 	case whatsmeow.QRChannelTimeout.Event:
+		select {
+		case err := <-t.why: // the connection may end before it is read why
+			return false, refused(err)
+		case <-time.After(whyTime):
+		}
 		return false, wire.Errorf(wire.Network, "link a phone: nobody did it in time, or the connection was lost").WithHint(linked.HowToLink)
 	case whatsmeow.QRChannelScannedWithoutMultidevice.Event:
 		return false, wire.Errorf(wire.Auth, "link a phone: its WhatsApp is too old to have linked devices").WithHint("update WhatsApp on the phone")

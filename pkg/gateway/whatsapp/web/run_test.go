@@ -294,18 +294,21 @@ func TestReconnects(t *testing.T) {
 	message := ann.message("AC1", "after")
 	var mu sync.Mutex
 	logins := 0
+	var h host
 	s.login = func(p *peer) {
 		mu.Lock()
 		defer mu.Unlock()
 		logins++
 		success(p)
 		if logins == 1 {
-			p.conn.Close(websocket.StatusGoingAway, "")
+			go func() {
+				eventually(t, "it is up", func() bool { return h.said("up: connected") })
+				p.conn.Close(websocket.StatusGoingAway, "")
+			}()
 			return
 		}
 		p.send(message)
 	}
-	var h host
 	run(t, s.phone(dir), &h, slog.New(slog.DiscardHandler))
 	eventually(t, "a message comes after it", func() bool { h.mu.Lock(); defer h.mu.Unlock(); return len(h.taken) == 1 })
 	eventually(t, "it is up again", func() bool { return h.said("up: connected") })
@@ -428,7 +431,13 @@ func TestPairEnds(t *testing.T) {
 	}{
 		{"outdated", failure(waBinary.Attrs{"reason": "405"}), wire.Auth, "update openspace-gateway"},
 		{"banned", failure(waBinary.Attrs{"reason": "402", "code": "101", "expire": "60"}), wire.Auth, "banned the account for 1m0s"},
-		{"lost", func(p *peer) { p.conn.Close(websocket.StatusGoingAway, "") }, wire.Network, "lost"},
+		{"lost", func(p *peer) {
+			p.send(waBinary.Node{Tag: "iq", Attrs: waBinary.Attrs{"from": types.ServerJID, "type": "set", "id": "1"}, Content: []waBinary.Node{{Tag: "pair-device", Content: []waBinary.Node{{Tag: "ref", Content: []byte("r")}}}}})
+			go func() {
+				eventually(t, "it answers", func() bool { return p.s.came("iq", nil) != nil })
+				p.conn.Close(websocket.StatusGoingAway, "")
+			}()
+		}, wire.Network, "lost"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newServers(t)

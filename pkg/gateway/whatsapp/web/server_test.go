@@ -249,9 +249,9 @@ func success(p *peer) {
 	p.send(waBinary.Node{Tag: "success", Attrs: waBinary.Attrs{"t": time.Now().Unix(), "lid": types.JID{User: "77001", Device: 7, Server: types.HiddenUserServer}}})
 }
 
+// failure leaves the connection open: the library does not always read why when it is closed at once.
 func failure(attrs waBinary.Attrs) func(*peer) {
 	return func(p *peer) {
 		p.send(waBinary.Node{Tag: "failure", Attrs: attrs})
-		p.conn.Close(websocket.StatusNormalClosure, "")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/store/sqlstore"
@@ -164,10 +165,24 @@ func (k *keys) forget(ctx context.Context) error {
 	return errors.Join(err, forgetAccount(k.dir))
 }
 
+// settle moves what is in the log of the database into it, and empties the log: texts that were in it are gone then.
+func (k *keys) settle(ctx context.Context) error {
+	_, err := k.db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	return err
+}
+
+// settleTime bounds the last settling.
+const settleTime = 5 * time.Second
+
 func (k *keys) close() error {
 	var err error
 	if k.db != nil {
-		err = k.db.Close()
+		if k.container != nil {
+			ctx, cancel := context.WithTimeout(context.Background(), settleTime)
+			err = k.settle(ctx)
+			cancel()
+		}
+		err = errors.Join(err, k.db.Close())
 	}
 	if k.lock != nil {
 		err = errors.Join(err, k.lock.Unlock())
@@ -187,6 +202,9 @@ func selfOf(d *store.Device) linked.Self {
 // account reads whose account it is, which is known without the keys, as another process may use them.
 func account(dir string) (self linked.Self, ok bool, err error) {
 	data, err := os.ReadFile(filepath.Join(dir, accountFile))
+	if err == nil {
+		_, err = os.Stat(filepath.Join(dir, keysFile))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return self, false, nil
 	}

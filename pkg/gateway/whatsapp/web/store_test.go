@@ -188,6 +188,13 @@ func TestSelf(t *testing.T) {
 		t.Errorf("got %v, %v of an empty folder", ok, err)
 	}
 	path := filepath.Join(dir, "account.json")
+	if err := os.WriteFile(path, []byte(`{"id":"4915550100@s.whatsapp.net"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := web.New(dir).Self(); ok || err != nil {
+		t.Errorf("got %v, %v without keys", ok, err)
+	}
+	openKeys(t, dir).Close()
 	for text, want := range map[string]wire.Code{"{": wire.Corrupt, "{}": wire.Corrupt, `{"id":"4915550100@s.whatsapp.net"}`: ""} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

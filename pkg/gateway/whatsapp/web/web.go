@@ -102,7 +102,7 @@ func (p *Phone) Run(ctx context.Context, h linked.Handler) error {
 		}
 		return wire.Errorf(wire.Network, "connect to WhatsApp: %s", plain(err))
 	}
-	if err = r.wait(); errors.Is(err, errUnlinked) {
+	if err = r.wait(keys); errors.Is(err, errUnlinked) {
 		err = errors.Join(err, keys.forget(context.WithoutCancel(ctx)))
 	}
 	return err
@@ -194,7 +194,7 @@ const (
 )
 
 // wait waits until the run ends, and ends it when the library does not connect any more.
-func (r *running) wait() error {
+func (r *running) wait(k *keys) error {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for up := time.Now(); ; {
@@ -204,6 +204,9 @@ func (r *running) wait() error {
 		case err := <-r.ended:
 			return r.banned(err)
 		case <-look.C:
+			if err := k.settle(r.ctx); err != nil {
+				r.host.Log.Debug("the log of the keys is not settled", "error", err)
+			}
 			switch {
 			case r.client.IsLoggedIn() && r.client.IsConnected():
 				up = time.Now()
