@@ -95,6 +95,11 @@ var only = map[string]string{
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter": "pkg/tools",
 
 	"go.mau.fi/whatsmeow":                          "pkg/gateway/whatsapp/web",
+	"go.mau.fi/whatsmeow/types":                    "pkg/gateway/whatsapp/web",
+	"go.mau.fi/whatsmeow/types/events":             "pkg/gateway/whatsapp/web",
+	"go.mau.fi/whatsmeow/proto/waE2E":              "pkg/gateway/whatsapp/web",
+	"go.mau.fi/whatsmeow/store":                    "pkg/gateway/whatsapp/web",
+	"go.mau.fi/whatsmeow/store/sqlstore":           "pkg/gateway/whatsapp/web",
 	"modernc.org/sqlite":                           "pkg/gateway/whatsapp/web",
 	"rsc.io/qr":                                    "cmd/openspace-gateway",
 	"mvdan.cc/sh/v3/syntax":                        "pkg/policy",
