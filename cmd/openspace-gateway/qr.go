@@ -7,7 +7,7 @@ import (
 )
 
 // quiet is how many modules around a code stay free.
-const quiet = 2
+const quiet = 4
 
 // drawQR draws a code with two modules a character. On a terminal it is black on white, whatever the colours are there;
 // elsewhere the light modules are drawn, as most logs are read on a dark ground.

@@ -72,3 +72,12 @@ var Judge = judge
 
 // ReadKey reports whether the key of a file is whole.
 func ReadKey(s string) bool { _, ok := openKey(s); return ok }
+
+// ShowAll shows one code after the other, as the time for each goes by.
+func ShowAll(codes []string) (shown []linked.Code, err error) {
+	t := pairing{codes: codes, show: func(c linked.Code) { shown = append(shown, c) }}
+	for err == nil {
+		_, err = t.next()
+	}
+	return shown, err
+}

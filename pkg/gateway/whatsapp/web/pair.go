@@ -39,11 +39,9 @@ func (p *Phone) Pair(ctx context.Context, number string, show func(linked.Code))
 	} else if d != nil {
 		return linked.Self{}, errors.Join(keepAccount(p.dir, selfOf(d)), wire.Errorf(wire.Exists, "the phone %s is linked already", selfOf(d).Number()).WithHint("%s --unlink", linked.HowToLink))
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	store.DeviceProps.Os = &[]string{deviceName}[0]
-	t := &pairing{client: p.newClient(ctx, keys.container.NewDevice(), log), number: number, show: show, up: make(chan struct{}, 1), why: make(chan error, 1)}
-	defer t.client.Disconnect()
+	t := &pairing{client: p.newLine(ctx, keys.container.NewDevice(), log), number: number, show: show, events: make(chan any, kept)}
+	defer t.client.hangUp()
 	if err := t.run(ctx); err != nil {
 		return linked.Self{}, err
 	}
@@ -51,97 +49,117 @@ func (p *Phone) Pair(ctx context.Context, number string, show func(linked.Code))
 	return self, keepAccount(p.dir, self)
 }
 
-// pairing is one try.
+// pairing is one try. The library has a channel of codes of its own, which may be written to when it is closed already.
 type pairing struct {
-	client *whatsmeow.Client
+	client *line
 	number string
 	show   func(linked.Code)
-	up     chan struct{} // the linked device is connected
-	why    chan error    // what the servers refused it for
+	events chan any
+	codes  []string // to come
+	lost   bool     // the connection is; why may follow
 }
+
+// Times of linking a phone.
+const (
+	firstCode = time.Minute      // how long the first of many codes is good for
+	laterCode = 20 * time.Second // and each other one
+	codesTime = time.Minute      // in which the servers have to give codes
+	whyTime   = time.Second      // in which they say why a connection was closed
+)
+
+// kept is how many events may wait; the library emits few before a phone is linked.
+const kept = 64
 
 func (t *pairing) run(ctx context.Context) error {
 	t.client.AddEventHandlerWithSuccessStatus(t.handle)
-	items, err := t.client.GetQRChannel(ctx)
-	if err != nil {
-		return wire.Errorf(wire.Internal, "link a phone: %w", err)
-	}
-	if err := t.client.ConnectContext(ctx); err != nil {
+	if err := t.client.connect(ctx); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		return wire.Errorf(wire.Network, "connect to WhatsApp: %s", plain(err)).WithHint("proxies are those of HTTPS_PROXY")
 	}
-	for item := range items {
-		done, err := t.item(ctx, item)
-		switch {
-		case done:
-			return nil
-		case ctx.Err() != nil:
+	for timer := time.NewTimer(codesTime); ; {
+		wait, done, err := time.Duration(0), false, error(nil)
+		select {
+		case <-ctx.Done():
 			return ctx.Err()
-		case err != nil:
+		case event := <-t.events:
+			wait, done, err = t.event(ctx, event)
+		case <-timer.C:
+			wait, err = t.next()
+		}
+		if ctx.Err() != nil && !done {
+			return ctx.Err()
+		}
+		if done || err != nil {
 			return err
 		}
+		if wait > 0 {
+			timer.Reset(wait)
+		}
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return wire.Errorf(wire.Network, "link a phone: the connection is lost")
 }
 
-// handle leaves messages to the gateway, and keeps why the servers refuse us.
+// handle leaves messages to the gateway.
 func (t *pairing) handle(event any) bool {
-	switch event.(type) {
-	case *events.Message:
+	if _, ok := event.(*events.Message); ok {
 		return false
-	case *events.Connected:
-		select {
-		case t.up <- struct{}{}:
-		default:
-		}
 	}
-	if err := verdict(event); err != nil {
-		select {
-		case t.why <- err:
-		default:
-		}
+	select {
+	case t.events <- event:
+	default:
 	}
 	return true
 }
 
-// whyTime is how long to wait for the reason when a connection is lost.
-const whyTime = time.Second
-
-// item deals with one step; done: the phone is linked.
-func (t *pairing) item(ctx context.Context, i whatsmeow.QRChannelItem) (done bool, err error) {
-	switch i.Event {
-	case whatsmeow.QRChannelEventCode:
-		return false, t.code(ctx, i)
-	case whatsmeow.QRChannelSuccess.Event:
-		t.finish(ctx)
-		return true, nil
-	case whatsmeow.QRChannelTimeout.Event:
-		select {
-		case err := <-t.why: // the connection may end before it is read why
-			return false, refused(err)
-		case <-time.After(whyTime):
+// event deals with one event. done: the phone is linked; wait: until something is to be done.
+func (t *pairing) event(ctx context.Context, event any) (wait time.Duration, done bool, err error) {
+	switch e := event.(type) {
+	case *events.QR:
+		t.codes = e.Codes
+		if t.number != "" {
+			if err := t.typed(ctx); err != nil {
+				return 0, false, err
+			}
 		}
-		return false, wire.Errorf(wire.Network, "link a phone: nobody did it in time, or the connection was lost").WithHint(linked.HowToLink)
-	case whatsmeow.QRChannelScannedWithoutMultidevice.Event:
-		return false, wire.Errorf(wire.Auth, "link a phone: its WhatsApp is too old to have linked devices").WithHint("update WhatsApp on the phone")
-	case whatsmeow.QRChannelEventPasskeyRequest, whatsmeow.QRChannelEventPasskeyResponse:
-		return false, wire.Errorf(wire.Auth, "link a phone: the account wants a passkey, which cannot be given here").WithHint("on the phone: Settings, Account, Passkeys; or link with --phone")
-	case whatsmeow.QRChannelClientOutdated.Event:
-		return false, refused(verdict(&events.ClientOutdated{}))
-	case whatsmeow.QRChannelEventError:
-		return false, wire.Errorf(wire.Internal, "link a phone: %w", i.Error)
+		wait, err = t.next()
+		return wait, false, err
+	case *events.PairSuccess:
+		t.finish(ctx)
+		return 0, true, nil
+	case *events.Disconnected:
+		t.codes, t.lost = nil, true
+		return whyTime, false, nil
+	case *events.PairError:
+		return 0, false, wire.Errorf(wire.Internal, "link a phone: %w", e.Error)
+	case *events.QRScannedWithoutMultidevice:
+		return 0, false, wire.Errorf(wire.Auth, "link a phone: its WhatsApp is too old to have linked devices").WithHint("update WhatsApp on the phone")
+	case *events.PairPasskeyRequest, *events.PairPasskeyConfirmation, *events.PairPasskeyError:
+		return 0, false, wire.Errorf(wire.Auth, "link a phone: the account wants a passkey, which cannot be given here").WithHint("on the phone: Settings, Account, Passkeys; or link with --phone")
 	}
-	select {
-	case err := <-t.why:
-		return false, refused(err)
-	default:
-		return false, wire.Errorf(wire.Internal, "link a phone: the servers ended it (%s)", i.Event)
+	if err := verdict(event); err != nil {
+		return 0, false, refused(err)
 	}
+	return 0, false, nil
+}
+
+// next shows the next code, and says when to show the one after it.
+func (t *pairing) next() (time.Duration, error) {
+	switch {
+	case t.lost:
+		return 0, wire.Errorf(wire.Network, "link a phone: the connection is lost").WithHint(linked.HowToLink)
+	case len(t.codes) == 0:
+		return 0, wire.Errorf(wire.Network, "link a phone: nobody did it in time").WithHint(linked.HowToLink)
+	}
+	code, valid := t.codes[0], laterCode
+	if len(t.codes) > 5 {
+		valid = firstCode
+	}
+	t.codes = t.codes[1:]
+	if t.number == "" {
+		t.show(linked.Code{Scan: code, Valid: valid})
+	}
+	return valid, nil
 }
 
 // refused is what the servers say, as an error of this command.
@@ -152,18 +170,9 @@ func refused(err error) error {
 	return wire.Errorf(wire.Auth, "link a phone: %w", err)
 }
 
-// code shows what is to be scanned. When a code is to be typed it is asked for once: it outlives what is scanned.
-func (t *pairing) code(ctx context.Context, i whatsmeow.QRChannelItem) error {
-	if t.number == "" {
-		t.show(linked.Code{Scan: i.Code, Valid: i.Timeout})
-		return nil
-	}
-	number := t.number
-	if number == asked {
-		return nil
-	}
-	t.number = asked
-	typed, err := t.client.PairPhone(ctx, number, true, whatsmeow.PairClientChrome, typedName)
+// typed asks for a code to type. It outlives those that are scanned.
+func (t *pairing) typed(ctx context.Context) error {
+	code, err := t.client.PairPhone(ctx, t.number, true, whatsmeow.PairClientChrome, typedName)
 	switch {
 	case errors.Is(err, whatsmeow.ErrPhoneNumberTooShort), errors.Is(err, whatsmeow.ErrPhoneNumberIsNotInternational):
 		return wire.Errorf(wire.Usage, "link a phone: %w", err).WithHint("write the number with its country, such as +49 170 1234567")
@@ -174,19 +183,24 @@ func (t *pairing) code(ctx context.Context, i whatsmeow.QRChannelItem) error {
 	case err != nil:
 		return wire.Errorf(wire.Network, "link a phone: %w", err)
 	}
-	t.show(linked.Code{Type: typed, Valid: codeTime})
+	t.show(linked.Code{Type: code, Valid: codeTime})
 	return nil
 }
 
-// asked stands for a number for which there is a code.
-const asked = "-"
-
 // finish waits until the linked device is connected. The phone shows that it links until then; it may go on later.
 func (t *pairing) finish(ctx context.Context) {
-	select {
-	case <-t.up:
-	case <-time.After(finishTime):
-	case <-ctx.Done():
+	late := time.After(finishTime)
+	for {
+		select {
+		case event := <-t.events:
+			if _, up := event.(*events.Connected); up {
+				return
+			}
+		case <-late:
+			return
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
@@ -208,7 +222,7 @@ func (p *Phone) Unlink(ctx context.Context) (told bool, err error) {
 	if d == nil {
 		return false, errors.Join(forgetAccount(p.dir), wire.Errorf(wire.NotFound, "no phone is linked"))
 	}
-	told = p.logOut(ctx, p.newClient(ctx, d, log))
+	told = logOut(ctx, p.newLine(ctx, d, log))
 	if ctx.Err() != nil {
 		return told, ctx.Err()
 	}
@@ -216,7 +230,7 @@ func (p *Phone) Unlink(ctx context.Context) (told bool, err error) {
 }
 
 // logOut tells the servers.
-func (p *Phone) logOut(ctx context.Context, c *whatsmeow.Client) bool {
+func logOut(ctx context.Context, c *line) bool {
 	ctx, cancel := context.WithTimeout(ctx, unlinkTime)
 	defer cancel()
 	over := make(chan bool, 1)
@@ -226,7 +240,7 @@ func (p *Phone) logOut(ctx context.Context, c *whatsmeow.Client) bool {
 		default:
 		}
 	}
-	c.BackgroundEventCtx, c.EnableAutoReconnect = ctx, false
+	c.EnableAutoReconnect = false
 	c.AddEventHandlerWithSuccessStatus(func(event any) bool {
 		switch event.(type) {
 		case *events.Message:
@@ -242,8 +256,8 @@ func (p *Phone) logOut(ctx context.Context, c *whatsmeow.Client) bool {
 		}
 		return true
 	})
-	defer c.Disconnect()
-	if c.ConnectContext(ctx) != nil {
+	defer c.hangUp()
+	if c.connect(ctx) != nil {
 		return false
 	}
 	select {

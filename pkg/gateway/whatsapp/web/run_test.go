@@ -448,3 +448,16 @@ func TestPairEnds(t *testing.T) {
 		})
 	}
 }
+
+// A code that was not scanned in its time is followed by the next, until there is none.
+func TestCodesExpire(t *testing.T) {
+	shown, err := web.ShowAll([]string{"1", "2", "3", "4", "5", "6"})
+	if wire.CodeOf(err) != wire.Network || !strings.Contains(err.Error(), "in time") || len(shown) != 6 {
+		t.Fatalf("got %+v, %v", shown, err)
+	}
+	for i, c := range shown {
+		if want := map[bool]time.Duration{true: time.Minute, false: 20 * time.Second}[i == 0]; c.Scan != string(rune('1'+i)) || c.Valid != want {
+			t.Errorf("got %+v, want it to be good for %v", c, want)
+		}
+	}
+}

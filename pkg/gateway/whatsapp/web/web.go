@@ -46,13 +46,22 @@ func New(dir string) *Phone {
 // Self is whose phone is linked.
 func (p *Phone) Self() (linked.Self, bool, error) { return account(p.dir) }
 
-// newClient returns a client that is not connected.
-func (p *Phone) newClient(ctx context.Context, d *store.Device, log *slog.Logger) *whatsmeow.Client {
+// line is a client and its connection.
+type line struct {
+	*whatsmeow.Client
+	ctx    context.Context // of the connection; it outlives what it is made for, until it is hung up
+	cancel context.CancelFunc
+}
+
+// newLine returns a line that is not connected.
+func (p *Phone) newLine(ctx context.Context, d *store.Device, log *slog.Logger) *line {
 	c := whatsmeow.NewClient(d, logger{log})
 	c.SetWebsocketHTTPClient(p.http)
 	c.SetPreLoginHTTPClient(p.http)
 	c.SetMediaHTTPClient(p.http)
-	c.BackgroundEventCtx = ctx
+	l := &line{Client: c}
+	l.ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	c.BackgroundEventCtx = l.ctx
 	c.SynchronousAck = true             // acknowledge when the handler is done
 	c.EnableDecryptedEventBuffer = true // and read again what it did not take
 	c.ManualHistorySyncDownload = true  // what was said before the device was linked is none of our business
@@ -60,7 +69,19 @@ func (p *Phone) newClient(ctx context.Context, d *store.Device, log *slog.Logger
 		c.AutoReconnectErrors = min(c.AutoReconnectErrors, longestPause)
 		return true
 	}
-	return c
+	return l
+}
+
+// connect connects, unless ctx ends before.
+func (l *line) connect(ctx context.Context) error {
+	defer context.AfterFunc(ctx, l.cancel)()
+	return l.ConnectContext(l.ctx)
+}
+
+// hangUp ends the connection, and then what goes on with it. The library does not bear the end of both at once.
+func (l *line) hangUp() {
+	l.Disconnect()
+	l.cancel()
 }
 
 // longestPause bounds the time between two tries to connect again: so many times two seconds.
@@ -85,7 +106,7 @@ func (p *Phone) Run(ctx context.Context, h linked.Handler) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r := &running{phone: p, host: h, ctx: ctx, client: p.newClient(ctx, device, h.Log), ended: make(chan error, 1)}
+	r := &running{phone: p, host: h, ctx: ctx, client: p.newLine(ctx, device, h.Log), ended: make(chan error, 1)}
 	r.translator = r.lookups()
 	hook := r.client.AutoReconnectHook
 	r.client.AutoReconnectHook = func(err error) bool {
@@ -94,9 +115,9 @@ func (p *Phone) Run(ctx context.Context, h linked.Handler) error {
 	}
 	r.client.AddEventHandlerWithSuccessStatus(r.handle)
 	defer r.end()
-	p.set(r.client)
+	p.set(r.client.Client)
 	defer p.set(nil)
-	if err := r.client.ConnectContext(ctx); err != nil {
+	if err := r.client.connect(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -140,7 +161,7 @@ type running struct {
 	phone  *Phone
 	host   linked.Handler
 	ctx    context.Context
-	client *whatsmeow.Client
+	client *line
 	ended  chan error
 
 	translator translator
@@ -237,7 +258,7 @@ func (r *running) end() {
 	r.gate.Lock()
 	r.closed = true
 	r.gate.Unlock()
-	r.client.Disconnect()
+	r.client.hangUp()
 }
 
 // stop ends Run with an error.
