@@ -246,6 +246,9 @@ func (l *ledger) settle(key string, err error) {
 
 // record writes lines and returns when they are on disk.
 func (l *ledger) record(entries ...entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
 	c := commit{done: make(chan error, 1)}
 	for _, e := range entries {
 		e.At = l.now().UnixMilli()

@@ -12,20 +12,18 @@ import (
 // it dropped is on disk as closed before it says so.
 func (g *Gateway) stop(it *item) error {
 	running, dropped, answers := g.cancelAll(it.session)
+	var ends []entry
 	for _, w := range dropped {
-		<-w.stored
-		if w.lost {
-			continue
-		}
-		if err := g.ledger.record(entry{Kind: closed, Key: w.key, Status: "dropped"}); err != nil {
-			return err
+		if <-w.stored; !w.lost {
+			ends = append(ends, entry{Kind: closed, Key: w.key, Status: "dropped"})
 		}
 	}
 	for _, a := range answers {
-		if err := g.ledger.record(entry{Kind: closed, Key: a.key, Status: "dropped"}); err != nil {
-			return err
-		}
+		ends = append(ends, entry{Kind: closed, Key: a.key, Status: "dropped"})
 		g.removeCopies(a)
+	}
+	if err := g.ledger.record(ends...); err != nil {
+		return err
 	}
 	text := "Nothing is running here."
 	if running {
