@@ -21,6 +21,7 @@ import (
 	"go.mau.fi/libsignal/ecc"
 	"go.mau.fi/libsignal/keys/identity"
 	"go.mau.fi/libsignal/keys/prekey"
+	"go.mau.fi/libsignal/protocol"
 	"go.mau.fi/libsignal/session"
 	"go.mau.fi/libsignal/util/optional"
 	waBinary "go.mau.fi/whatsmeow/binary"
@@ -314,6 +315,72 @@ func TestReconnects(t *testing.T) {
 	eventually(t, "it is up again", func() bool { return h.said("up: connected") })
 	if !h.said("down: the connection is lost") {
 		t.Errorf("got states %q", h.states)
+	}
+}
+
+// read decrypts what we sent.
+func (w *writer) read(n *waBinary.Node) *waE2E.Message {
+	var enc *waBinary.Node
+	var find func(n waBinary.Node)
+	find = func(n waBinary.Node) {
+		if n.Tag == "enc" {
+			enc = &n
+		}
+		for _, child := range n.GetChildren() {
+			find(child)
+		}
+	}
+	find(*n)
+	if enc == nil {
+		w.t.Fatalf("nothing is encrypted in %s", n)
+	}
+	sealed, err := protocol.NewSignalMessageFromBytes(enc.Content.([]byte), store.SignalProtobufSerializer.SignalMessage)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	plain, err := w.c.Decrypt(w.t.Context(), sealed)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var m waE2E.Message
+	if err := proto.Unmarshal(plain[:len(plain)-int(plain[len(plain)-1])], &m); err != nil {
+		w.t.Fatal(err)
+	}
+	return &m
+}
+
+// An answer reaches who asked, with the id that we chose, quotes the question and disappears as it does.
+func TestSend(t *testing.T) {
+	dir, d := device(t)
+	s := newServers(t)
+	ann := newWriter(t, d, "491")
+	question := ann.message("AC1", "a question")
+	s.login = func(p *peer) { success(p); p.send(question) }
+	var h host
+	p := s.phone(dir)
+	run(t, p, &h, slog.New(slog.DiscardHandler))
+	eventually(t, "the question comes", func() bool { h.mu.Lock(); defer h.mu.Unlock(); return len(h.taken) == 1 })
+	out := linked.Outgoing{ID: "3EB0AA", Chat: "491@s.whatsapp.net", Text: "an answer", Expires: 60, Answers: &linked.Quote{ID: "AC1", From: "491@s.whatsapp.net", Text: "a question"}}
+	if err := p.Send(t.Context(), out); err != nil {
+		t.Fatal(err)
+	}
+	sent := s.came("message", nil)
+	if sent == nil || sent.Attrs["id"] != "3EB0AA" || sent.Attrs["to"] != types.NewJID("88491", types.HiddenUserServer) {
+		t.Fatalf("got %v", sent)
+	}
+	m := ann.read(sent).GetExtendedTextMessage()
+	if c := m.GetContextInfo(); m.GetText() != "an answer" || c.GetStanzaID() != "AC1" || c.GetParticipant() != "491@s.whatsapp.net" || c.GetQuotedMessage().GetConversation() != "a question" || c.GetExpiration() != 60 {
+		t.Errorf("got %v", m)
+	}
+	if err := p.Typing(t.Context(), out.Chat, true); err != nil {
+		t.Errorf("typing: %v", err)
+	}
+	eventually(t, "we type", func() bool { return s.came("chatstate", nil) != nil })
+	s.mu.Lock()
+	s.refuse = "403"
+	s.mu.Unlock()
+	if err := p.Send(t.Context(), linked.Outgoing{ID: "3EB0AB", Chat: out.Chat, Text: "x"}); !errors.Is(err, gateway.ErrPermanent) {
+		t.Errorf("got %v of what the servers refuse, want ErrPermanent", err)
 	}
 }
 

@@ -40,6 +40,8 @@ type servers struct {
 	// login says what a device that is linked gets for a greeting, and link what one gets that is not.
 	login, link func(*peer)
 
+	refuse string // the error that messages of ours are answered with
+
 	mu   sync.Mutex
 	seen []*waBinary.Node // what came, but for questions
 }
@@ -49,7 +51,7 @@ func newServers(t *testing.T) *servers {
 	root, middle := keys.NewKeyPair(), keys.NewKeyPair()
 	old := whatsmeow.WACertPubKey
 	whatsmeow.WACertPubKey = *root.Pub
-	s := &servers{t: t, static: keys.NewKeyPair()}
+	s := &servers{t: t, static: keys.NewKeyPair(), refuse: "0"}
 	from, to := proto.Uint64(uint64(time.Now().Add(-time.Hour).Unix())), proto.Uint64(uint64(time.Now().Add(24*time.Hour).Unix()))
 	sign := func(by *keys.KeyPair, d *waCert.CertChain_NoiseCertificate_Details) *waCert.CertChain_NoiseCertificate {
 		details, _ := proto.Marshal(d)
@@ -232,6 +234,12 @@ func (p *peer) handle(n *waBinary.Node) {
 		p.s.mu.Lock()
 		p.s.seen = append(p.s.seen, n)
 		p.s.mu.Unlock()
+		if n.Tag == "message" {
+			p.s.mu.Lock()
+			refuse := p.s.refuse
+			p.s.mu.Unlock()
+			p.send(waBinary.Node{Tag: "ack", Attrs: waBinary.Attrs{"class": "message", "id": n.Attrs["id"], "t": time.Now().Unix(), "error": refuse}})
+		}
 		return
 	}
 	result := waBinary.Node{Tag: "iq", Attrs: waBinary.Attrs{"id": n.Attrs["id"], "type": "result", "from": types.ServerJID}}
@@ -241,7 +249,22 @@ func (p *peer) handle(n *waBinary.Node) {
 	if _, ok := n.GetOptionalChildByTag("link_code_companion_reg"); ok {
 		result.Content = []waBinary.Node{{Tag: "link_code_companion_reg", Content: []waBinary.Node{{Tag: "link_code_pairing_ref", Content: []byte("ref")}}}}
 	}
+	if list, ok := n.GetOptionalChildByTag("usync", "list"); ok {
+		result.Content = []waBinary.Node{{Tag: "usync", Content: []waBinary.Node{{Tag: "list", Content: devices(list)}}}}
+	}
 	p.send(result)
+}
+
+// devices says that everybody has one phone, and we are our only device.
+func devices(list waBinary.Node) (users []waBinary.Node) {
+	for _, u := range list.GetChildren() {
+		id := "0"
+		if u.Attrs["jid"].(types.JID).User == "77001" {
+			id = "7"
+		}
+		users = append(users, waBinary.Node{Tag: "user", Attrs: u.Attrs, Content: []waBinary.Node{{Tag: "devices", Content: []waBinary.Node{{Tag: "device-list", Content: []waBinary.Node{{Tag: "device", Attrs: waBinary.Attrs{"id": id}}}}}}}})
+	}
+	return users
 }
 
 // Greetings.
