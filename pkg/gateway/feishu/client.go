@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -50,9 +49,6 @@ var (
 	appCodes   = []int{10003, 10014, 10013}
 	rightCodes = []int{99991672, 99991679} // of the app
 )
-
-// maxAnswer bounds an answer of the platform that is no file.
-const maxAnswer = 4 << 20
 
 // answer is what every call returns.
 type answer struct {
@@ -151,14 +147,9 @@ func (c *client) authorized(ctx context.Context, do func(token string) error) er
 
 // do makes a request and decodes its answer into whole and a.
 func (c *client) do(req *http.Request, whole any, a *answer) error {
-	resp, err := c.http.Do(req)
+	resp, body, err := rest.Do(c.http, req, "feishu")
 	if err != nil {
-		return fmt.Errorf("feishu: %w", rest.Clean(err))
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return fmt.Errorf("feishu: read answer: %w", err)
+		return err
 	}
 	if err := json.Unmarshal(body, whole); err != nil {
 		return judge(resp, &apiError{Code: -resp.StatusCode, Msg: "no JSON in the answer, status " + resp.Status})

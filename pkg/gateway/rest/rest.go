@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -36,6 +37,40 @@ func Clean(err error) error {
 		return u.Err
 	}
 	return err
+}
+
+// maxAnswer bounds an answer that is no file.
+const maxAnswer = 16 << 20
+
+// Do makes a request and reads its answer, which is no file. what names the request in errors.
+func Do(client *http.Client, req *http.Request, what string) (*http.Response, []byte, error) {
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", what, Clean(err))
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: read answer: %w", what, Clean(err))
+	}
+	return resp, body, nil
+}
+
+// Texts turns parameters into texts for a form: what is none is JSON.
+func Texts(params map[string]any) (map[string]string, error) {
+	out := map[string]string{}
+	for name, value := range params {
+		text, ok := value.(string)
+		if !ok {
+			data, err := json.Marshal(value)
+			if err != nil {
+				return nil, gateway.Permanent("parameter %s: %w", name, err)
+			}
+			text = string(data)
+		}
+		out[name] = text
+	}
+	return out, nil
 }
 
 // Base reads the address of an API: https, or on this machine http.

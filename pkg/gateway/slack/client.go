@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -30,20 +29,14 @@ var (
 	rightCodes = []string{"missing_scope", "access_denied", "no_permission"}
 )
 
-const maxAnswer = 4 << 20
-
 // call calls a method. Slack takes forms for every method; values that are no strings are sent as JSON.
 func (c *Channel) call(ctx context.Context, token, method string, params map[string]any, out any) error {
+	texts, err := rest.Texts(params)
+	if err != nil {
+		return err
+	}
 	form := url.Values{}
-	for name, value := range params {
-		text, ok := value.(string)
-		if !ok {
-			data, err := json.Marshal(value)
-			if err != nil {
-				return gateway.Permanent("%w", err)
-			}
-			text = string(data)
-		}
+	for name, text := range texts {
 		form.Set(name, text)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.String()+"/"+method, strings.NewReader(form.Encode()))
@@ -57,14 +50,9 @@ func (c *Channel) call(ctx context.Context, token, method string, params map[str
 
 // do makes a request and decodes its answer into out.
 func (c *Channel) do(req *http.Request, method string, out any) error {
-	resp, err := c.http.Do(req)
+	resp, body, err := rest.Do(c.http, req, "slack: "+method)
 	if err != nil {
-		return fmt.Errorf("slack: %s: %w", method, rest.Clean(err))
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return fmt.Errorf("slack: %s: %w", method, rest.Clean(err))
+		return err
 	}
 	if resp.StatusCode == http.StatusTooManyRequests {
 		n, _ := strconv.Atoi(resp.Header.Get("Retry-After"))

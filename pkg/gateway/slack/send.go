@@ -77,12 +77,10 @@ func (c *Channel) share(ctx context.Context, out gateway.Out) (string, error) {
 	}
 	req.ContentLength = out.File.Size
 	req.Header.Set("Content-Type", "application/octet-stream")
-	resp, err := c.http.Do(req)
+	resp, _, err := rest.Do(c.http, req, "slack: upload")
 	if err != nil {
-		return "", fmt.Errorf("slack: upload: %w", rest.Clean(err))
+		return "", err
 	}
-	io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer))
-	resp.Body.Close()
 	if resp.StatusCode >= 300 {
 		return "", fmt.Errorf("slack: upload: status %s", resp.Status)
 	}

@@ -34,9 +34,6 @@ type apiError struct {
 
 func (e *apiError) Error() string { return fmt.Sprintf("telegram: [%d] %s", e.Code, e.Description) }
 
-// maxAnswer bounds an answer that is no file.
-const maxAnswer = 16 << 20
-
 // call calls a method with parameters and decodes its result into out.
 func (c *client) call(ctx context.Context, method string, params, out any) error {
 	body, err := json.Marshal(params)
@@ -52,14 +49,9 @@ func (c *client) call(ctx context.Context, method string, params, out any) error
 }
 
 func (c *client) do(req *http.Request, method string, out any) error {
-	resp, err := c.http.Do(req)
+	resp, body, err := rest.Do(c.http, req, "telegram: "+method)
 	if err != nil {
-		return fmt.Errorf("telegram: %s: %w", method, rest.Clean(err))
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return fmt.Errorf("telegram: %s: read answer: %w", method, rest.Clean(err))
+		return err
 	}
 	var a struct {
 		OK          bool            `json:"ok"`

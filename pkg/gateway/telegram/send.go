@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -90,16 +89,12 @@ func (c *Channel) Fetch(ctx context.Context, _ gateway.Message, a gateway.Attach
 
 // form calls a method with a file.
 func (c *client) form(ctx context.Context, method string, params map[string]any, part string, f *gateway.File, out any) error {
+	texts, err := rest.Texts(params)
+	if err != nil {
+		return err
+	}
 	var fields [][2]string
-	for name, value := range params {
-		text, ok := value.(string)
-		if !ok {
-			data, err := json.Marshal(value)
-			if err != nil {
-				return gateway.Permanent("%w", err)
-			}
-			text = string(data)
-		}
+	for name, text := range texts {
 		fields = append(fields, [2]string{name, text})
 	}
 	req, done, err := rest.Form(c.base+"/bot"+c.token+"/"+method, fields, part, f)
