@@ -170,7 +170,7 @@ func judge(resp *http.Response, e *apiError) error {
 		return e
 	case resp.StatusCode == http.StatusTooManyRequests, slices.Contains(rateCodes, e.Code):
 		return gateway.Later(resetTime(resp.Header), e)
-	case resp.StatusCode >= 500, resp.StatusCode == http.StatusRequestTimeout, resp.StatusCode < 400 && e.Code < 0:
+	case resp.StatusCode >= 500, e.Code <= 0 && rest.MayPass(resp.StatusCode):
 		return e
 	}
 	return gateway.Permanent("%w", e)

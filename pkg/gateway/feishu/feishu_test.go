@@ -163,6 +163,29 @@ func TestToken(t *testing.T) {
 	}
 }
 
+// An answer is not given up because somebody else answers in the place of the platform, such as a proxy.
+func TestStrangers(t *testing.T) {
+	for status, permanent := range map[int]bool{
+		http.StatusOK: false, http.StatusFound: false, http.StatusUnauthorized: false, http.StatusForbidden: false, http.StatusNotFound: false,
+		http.StatusProxyAuthRequired: false, http.StatusBadGateway: false, http.StatusBadRequest: true, http.StatusRequestEntityTooLarge: true,
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.Contains(r.URL.Path, "tenant_access_token") {
+				io.WriteString(w, `{"code":0,"tenant_access_token":"t","expire":7200}`)
+				return
+			}
+			w.WriteHeader(status)
+			io.WriteString(w, "<html>Please log in</html>")
+		}))
+		ch := channel(t, config(server.URL))
+		_, err := ch.Send(context.Background(), gateway.Out{Chat: gateway.Chat{ID: "491"}, Text: "x", Key: "k"})
+		server.Close()
+		if err == nil || errors.Is(err, gateway.ErrPermanent) != permanent {
+			t.Errorf("status %d: got %v, want an error that is permanent: %v", status, err, permanent)
+		}
+	}
+}
+
 func TestNewRefuses(t *testing.T) {
 	for name, change := range map[string]func(*feishu.Config){
 		"no app":            func(c *feishu.Config) { c.AppID = "" },

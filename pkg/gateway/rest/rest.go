@@ -126,6 +126,12 @@ func Form(address string, fields [][2]string, part string, f *gateway.File) (req
 	return req, file.Close, nil
 }
 
+// MayPass reports whether an answer of this status that is not the platform's own may be another one later: a proxy, a page
+// where people log in, a server that is being replaced. What is malformed or too large stays so.
+func MayPass(status int) bool {
+	return status != http.StatusBadRequest && status != http.StatusRequestEntityTooLarge
+}
+
 // Copy writes a body to w; one that is cut off is an error.
 func Copy(w io.Writer, resp *http.Response) error {
 	n, err := io.Copy(w, resp.Body)

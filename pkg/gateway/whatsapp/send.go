@@ -95,7 +95,7 @@ func judge(resp *http.Response, body []byte) error {
 		return gateway.Fatal("the access token is not accepted: %w", e)
 	case resp.StatusCode == http.StatusTooManyRequests, slices.Contains(rateCodes, e.Code):
 		return gateway.Later(2*time.Second, e)
-	case resp.StatusCode >= 500, slices.Contains(soonCodes, e.Code), slices.Contains(goneCodes, e.Code):
+	case resp.StatusCode >= 500, e.Code < 0 && rest.MayPass(resp.StatusCode), slices.Contains(soonCodes, e.Code), slices.Contains(goneCodes, e.Code):
 		return e
 	}
 	return gateway.Permanent("%w", e)

@@ -152,6 +152,25 @@ func TestWrongToken(t *testing.T) {
 	}
 }
 
+// An answer is not given up because somebody else answers in the place of the platform, such as a proxy.
+func TestStrangers(t *testing.T) {
+	for status, permanent := range map[int]bool{
+		http.StatusOK: false, http.StatusFound: false, http.StatusUnauthorized: false, http.StatusForbidden: false, http.StatusNotFound: false,
+		http.StatusProxyAuthRequired: false, http.StatusBadGateway: false, http.StatusBadRequest: true, http.StatusRequestEntityTooLarge: true,
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(status)
+			io.WriteString(w, "<html>Please log in</html>")
+		}))
+		ch := channel(t, server.URL, whatsapptest.AccessToken)
+		_, err := ch.Send(context.Background(), gateway.Out{Chat: gateway.Chat{ID: "491"}, Text: "x", Key: "k"})
+		server.Close()
+		if err == nil || errors.Is(err, gateway.ErrPermanent) != permanent {
+			t.Errorf("status %d: got %v, want an error that is permanent: %v", status, err, permanent)
+		}
+	}
+}
+
 func TestMarks(t *testing.T) {
 	for in, want := range map[string]string{
 		"**b** __b__ *i* ~~s~~ `**c**`": "*b* *b* _i_ ~s~ `**c**`",
