@@ -67,7 +67,11 @@ func (a ModelAccount) check() error {
 	if !a.Base.Project || loopback(a.Base.Value) {
 		return nil
 	}
-	for what, v := range map[string]Value{"key": a.Key, "headers": a.headers} {
+	for _, secret := range []struct {
+		what string
+		v    Value
+	}{{"key", a.Key}, {"headers", a.headers}} { // in this order, so that the same is said each time
+		what, v := secret.what, secret.v
 		if a.own && what == "key" {
 			continue
 		}
