@@ -209,8 +209,9 @@ func (e *entryReader) keys(m *MCPServer) {
 	for name, value := range m.Headers {
 		add(name, value)
 	}
-	for name, variable := range e.values("env_http_headers") {
-		add(name, e.expand("env_http_headers."+name, "${"+variable+"}"))
+	variables := e.values("env_http_headers")
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		add(name, e.expand("env_http_headers."+name, "${"+variables[name]+"}"))
 	}
 	if token != "" {
 		add("Authorization", "Bearer "+token)
