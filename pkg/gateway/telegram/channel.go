@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -114,7 +115,11 @@ func (c *Channel) poll(ctx context.Context, offset int64, first bool, h gateway.
 	defer cancel()
 	var updates []update
 	err := c.api.call(ctx, "getUpdates", map[string]any{"offset": offset, "timeout": int(wait.Seconds()), "allowed_updates": []string{"message", "edited_message"}}, &updates)
-	if err != nil {
+	var odd *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &odd): // the rest is read, and the platform would send the same again and again
+		h.Log.Warn("something in an update is not as expected", "error", odd)
+	case err != nil:
 		return offset, err
 	}
 	for _, u := range updates {
@@ -123,7 +128,7 @@ func (c *Channel) poll(ctx context.Context, offset int64, first bool, h gateway.
 				return offset, fmt.Errorf("a message could not be taken over: %w", err)
 			}
 		}
-		offset = u.ID + 1
+		offset = max(offset, u.ID+1)
 	}
 	return offset, nil
 }

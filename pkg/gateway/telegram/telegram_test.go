@@ -2,8 +2,12 @@ package telegram_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -44,6 +48,38 @@ func TestWrongToken(t *testing.T) {
 	_, err = channel(t, "1:secret-token", "http://127.0.0.1:1").Send(t.Context(), gateway.Out{Chat: gateway.Chat{ID: "1"}, Text: "x"})
 	if err == nil || strings.Contains(err.Error(), "secret-token") {
 		t.Errorf("got %v, want an error without the token", err)
+	}
+}
+
+// An update that is not as expected keeps nobody from being heard.
+func TestOddUpdate(t *testing.T) {
+	acknowledged, heard := make(chan bool), ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct{ Offset int64 }
+		switch err := json.NewDecoder(r.Body).Decode(&in); {
+		case strings.HasSuffix(r.URL.Path, "/getMe"):
+			io.WriteString(w, `{"ok":true,"result":{"username":"b"}}`)
+		case err != nil || in.Offset == 0:
+			io.WriteString(w, `{"ok":true,"result":[{"update_id":7,"message":{"message_id":"x","date":{},"from":[5]}},{"update_id":8,"message":
+				{"message_id":2,"date":1700000000,"chat":{"id":3,"type":"private"},"from":{"id":5},"text":"hi"}},{"update_id":"9"}]}`)
+		case in.Offset == 9:
+			acknowledged <- true
+			<-r.Context().Done()
+		}
+	}))
+	defer server.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- channel(t, "1:secret-token", server.URL).Run(ctx, gateway.Host{Log: slog.New(slog.DiscardHandler), State: func(bool, string) {}, Take: func(_ context.Context, m gateway.Message) error {
+			heard += m.Text
+			return nil
+		}})
+	}()
+	<-acknowledged
+	cancel()
+	if err := <-ended; err != nil || heard != "hi" {
+		t.Errorf("got %q and %v, want hi", heard, err)
 	}
 }
 

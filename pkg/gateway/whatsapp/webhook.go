@@ -70,7 +70,11 @@ func (c *Channel) receive(w http.ResponseWriter, r *http.Request, h *gateway.Hos
 		return http.StatusUnauthorized
 	}
 	var in notice
-	if json.Unmarshal(body, &in) != nil {
+	var odd *json.UnmarshalTypeError
+	switch err := json.Unmarshal(body, &in); {
+	case errors.As(err, &odd): // the rest is read, and the platform would send the same for days
+		h.Log.Warn("something in a request is not as expected", "error", odd)
+	case err != nil:
 		return http.StatusBadRequest
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), takeTime)

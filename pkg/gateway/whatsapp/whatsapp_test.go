@@ -109,6 +109,16 @@ func TestWebhook(t *testing.T) {
 	}
 }
 
+// What is not as expected in a request keeps no message from being heard: the platform would send it for days.
+func TestOddPart(t *testing.T) {
+	ch, s := fixture(t)
+	taken := run(t, ch)
+	odd := whatsapptest.Body(map[string]any{"id": "wamid.1", "from": "491", "type": "text", "location": "here", "text": map[string]string{"body": "x"}})
+	if got := s.Post(odd); got != http.StatusOK || taken.Load() != 1 {
+		t.Errorf("got status %d and %d messages, want 200 and 1", got, taken.Load())
+	}
+}
+
 // What was written in a group is no direct message.
 func TestGroupIsLeftOut(t *testing.T) {
 	ch, s := fixture(t)
