@@ -6,7 +6,6 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -57,16 +56,10 @@ func (c *Channel) request(r *http.Request, w http.ResponseWriter, take takeFunc)
 		w.Header().Set("Allow", http.MethodPost)
 		return nil, &refusal{http.StatusMethodNotAllowed, "want POST"}
 	}
-	if r.ContentLength > maxBody {
-		return nil, &refusal{http.StatusRequestEntityTooLarge, "too large"}
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		return nil, &refusal{http.StatusRequestEntityTooLarge, "too large"}
-	case err != nil:
-		return nil, &refusal{http.StatusRequestTimeout, "not read"}
+	body, done, status := c.gate.Body(w, r, maxBody)
+	defer done()
+	if status != http.StatusOK {
+		return nil, &refusal{status, http.StatusText(status)}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), takeTime)
 	defer cancel()

@@ -3,6 +3,7 @@ package rest
 import (
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/gateway"
@@ -14,6 +15,8 @@ type Gate struct {
 	host *gateway.Host
 	busy sync.WaitGroup
 	open map[http.ResponseWriter]bool // requests that are being answered
+
+	held atomic.Int64 // bytes of their bodies, beyond the first
 }
 
 // Open lets requests in.

@@ -55,16 +55,10 @@ func (c *Channel) prove(w http.ResponseWriter, r *http.Request) {
 
 // receive takes over what is in a request, and returns the status of the answer.
 func (c *Channel) receive(w http.ResponseWriter, r *http.Request, h *gateway.Host) int {
-	if r.ContentLength > maxBody {
-		return http.StatusRequestEntityTooLarge
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		return http.StatusRequestEntityTooLarge
-	case err != nil:
-		return http.StatusRequestTimeout
+	body, done, status := c.gate.Body(w, r, maxBody)
+	defer done()
+	if status != http.StatusOK {
+		return status
 	}
 	if !hmac.Equal([]byte(r.Header.Get("X-Hub-Signature-256")), []byte(Sign(c.config.AppSecret, body))) {
 		return http.StatusUnauthorized
