@@ -48,7 +48,7 @@ acknowledged after it is on disk, and is answered also when the process is kille
 	2    usage: a flag, an argument, a setting or the config file is wrong
 	4    the platform does not accept the key, or the phone not the device
 	5    failed: anything else; of run: no channel can work
-	10   the keys of a linked phone are damaged
+	10   the keys of a linked phone, or the list of who was let in, are damaged
 	11   another gateway serves the data directory or an account, or uses the keys of a linked phone
 	130  ended by an interrupt
 	143  ended by a termination signal, after what ran had come to its end or was put off to the next start

@@ -92,6 +92,9 @@ func (d *diagnosis) files(s *settled) {
 		os.Remove(f.Name())
 		d.tell("info", "data-dir", "data is kept in "+filepath.Clean(s.DataDir), "")
 	}
+	if err := gateway.CheckPairing(s.DataDir); err != nil {
+		d.tell("error", "pairing", err.Error(), wire.AsError(err).Hint)
+	}
 	if listensFor(s.Server.Host) {
 		d.tell("warning", "listener", "other machines can reach the listener on "+s.Server.Host+", without TLS", "put a proxy with TLS before it, and listen on 127.0.0.1")
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/openspace-dev/openspace/pkg/atomicfile"
 	"github.com/openspace-dev/openspace/pkg/jsonl"
+	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
 // pairing is pairing.json: the code that is in force, and who has used one.
@@ -41,16 +42,22 @@ func readPairing(dataDir string) (p pairing, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}
-	if err == nil {
-		err = jsonl.Unmarshal(data, &p)
-	}
 	if err != nil {
 		return p, fmt.Errorf("read pairing: %w", err)
+	}
+	if err := jsonl.Unmarshal(data, &p); err != nil {
+		return p, wire.Errorf(wire.Corrupt, "%s is damaged: %w", pairFile(dataDir), err).WithHint("mend or remove it; then who was let in by a code has to be let in again")
 	}
 	if p.People == nil {
 		p.People = map[string][]string{}
 	}
 	return p, nil
+}
+
+// CheckPairing reports whether who was let in by a code can be read.
+func CheckPairing(dataDir string) error {
+	_, err := readPairing(dataDir)
+	return err
 }
 
 // changePairing changes the file under its lock.
@@ -108,6 +115,9 @@ func (g *Gateway) pairs(j *joined, m Message) bool {
 		return false
 	}
 	p, err := readPairing(g.config.DataDir)
+	if err != nil {
+		g.log.Error("pair", "error", err)
+	}
 	if err != nil || p.CodeHash == "" {
 		return true
 	}

@@ -68,7 +68,7 @@ func (g *Gateway) announce(addr string) (forget func(), err error) {
 		err = atomicfile.Write(path, append(data, '\n'), 0o600, atomicfile.Tidy())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("write %q: %w", path, err)
+		return nil, fmt.Errorf("announce the gateway: %w", err)
 	}
 	return func() { os.Remove(path) }, nil
 }
