@@ -44,7 +44,7 @@ acknowledged after it is on disk, and is answered also when the process is kille
 # Exit status
 
 	0    done
-	1    no gateway is running; of health and status: a channel is down; of doctor: something is wrong; of pair --unlink: no phone is linked
+	1    no gateway is running; of health and status: a channel is down, or nothing can be written; of doctor: something is wrong; of pair --unlink: no phone is linked
 	2    usage: a flag, an argument, a setting or the config file is wrong
 	4    the platform does not accept the key, or the phone not the device
 	5    failed: anything else; of run: no channel can work

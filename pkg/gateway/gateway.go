@@ -132,6 +132,9 @@ func (g *Gateway) Run(ctx context.Context, ready func(addr string)) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, g.ledger.close()) }()
+	if n := g.ledger.damaged; n > 0 {
+		g.log.Warn("lines of the ledger are torn or damaged: messages that stood in them are not known any more", "lines", n)
+	}
 	listener, err := net.Listen("tcp", net.JoinHostPort(g.config.Server.Host, fmt.Sprint(g.config.Server.Port)))
 	if err != nil {
 		return wire.Errorf(wire.Network, "listen: %w", err).WithHint("set server.host and server.port; another program may use the port")

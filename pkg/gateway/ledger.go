@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/journal"
@@ -88,6 +89,9 @@ type ledger struct {
 	queue   chan commit
 	ended   chan struct{}
 
+	damaged int         // lines that could not be read
+	failing atomic.Bool // the last write failed
+
 	mu   sync.Mutex
 	keys map[string]*seen
 	stop bool
@@ -125,6 +129,7 @@ func (l *ledger) replay() ([]*item, error) {
 	err := l.journal.CatchUp(&l.end, func(_ journal.Place, line []byte, good bool) error {
 		var e entry
 		if !good || jsonl.Unmarshal(line, &e) != nil || e.Key == "" {
+			l.damaged++
 			return nil
 		}
 		it := items[e.Key]
@@ -313,9 +318,11 @@ func (l *ledger) flush(batch []commit) {
 	}
 	seg := l.end.Seg
 	_, err := l.journal.Append(&l.end, lines)
+	l.failing.Store(err != nil)
 	if err != nil && len(batch) > 1 {
 		for _, c := range batch { // one that is too long must not take the others along
 			_, err := l.journal.Append(&l.end, c.lines)
+			l.failing.Store(err != nil)
 			c.done <- err
 		}
 		return

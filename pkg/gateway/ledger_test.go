@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openspace-dev/openspace/pkg/journal"
 	"github.com/openspace-dev/openspace/pkg/wire"
 )
 
@@ -58,12 +59,33 @@ func TestLedgerReplay(t *testing.T) {
 	if len(items) != 2 || items[0].key != "a" || items[0].begun != 2 || items[0].answered || items[1].key != "b" || len(items[1].ids) != 2 || items[1].ids[0] != "p0" || items[1].ids[1] != "" {
 		t.Errorf("got %+v", items)
 	}
+	if l.damaged != 2 {
+		t.Errorf("got %d damaged lines, want the one without a checksum and the torn one", l.damaged)
+	}
 	for _, key := range []string{"a", "b", "c"} {
 		if l.claim(key) {
 			t.Errorf("%s is not known after a restart", key)
 		}
 	}
 	put(t, l, entry{Kind: closed, Key: "a"})
+}
+
+// As long as nothing can be written all is not well, though the channels are up.
+func TestLedgerFailing(t *testing.T) {
+	dir := t.TempDir()
+	l, _ := open(t, dir, time.Now)
+	put(t, l, entry{Kind: closed, Key: "a"})
+	g, good := &Gateway{ledger: l, state: "running"}, l.journal
+	for _, tt := range []struct {
+		journal *journal.Journal
+		want    string
+	}{{journal.New(filepath.Join(dir, "000001.jsonl")), "degraded"}, {good, "ok"}} {
+		l.journal = tt.journal
+		err := l.record(entry{Kind: closed, Key: "b"})
+		if got := g.health(false).Status; got != tt.want || (err == nil) != (tt.want == "ok") {
+			t.Errorf("got %s after %v, want %s", got, err, tt.want)
+		}
+	}
 }
 
 // A duplicate waits for the first one to be on disk; when that fails it takes its place.

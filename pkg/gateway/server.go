@@ -23,7 +23,7 @@ import (
 
 // Health is what is known of a running gateway. Without the token only Status is told.
 type Health struct {
-	Status    string          `json:"status"` // ok, degraded (a channel is down), starting or stopping
+	Status    string          `json:"status"` // ok, degraded (a channel is down, or nothing can be written), starting or stopping
 	Version   string          `json:"version,omitempty"`
 	PID       int             `json:"pid,omitempty"`
 	StartedAt string          `json:"started_at,omitempty"`
@@ -149,7 +149,7 @@ func (g *Gateway) health(all bool) Health {
 	slices.SortFunc(h.Channels, func(a, b ChannelHealth) int { return strings.Compare(a.Platform+a.Account, b.Platform+b.Account) })
 	if h.Status == "running" {
 		h.Status = "ok"
-		if slices.ContainsFunc(h.Channels, func(c ChannelHealth) bool { return !c.Up }) {
+		if g.ledger.failing.Load() || slices.ContainsFunc(h.Channels, func(c ChannelHealth) bool { return !c.Up }) {
 			h.Status = "degraded"
 		}
 	}
