@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/openspace-dev/openspace/pkg/cli"
@@ -65,6 +66,8 @@ func (p *pairing) run(ctx context.Context, env *cli.Env) error {
 		return wire.Errorf(wire.Usage, "unexpected argument %q", args[len(args)-1]).WithHint("pair alone lets a person in; pair whatsapp links a phone")
 	case p.phone != "" && p.unlink:
 		return wire.Errorf(wire.Usage, "--phone and --unlink exclude each other")
+	case p.phone != "" && !whatsapp.IsNumber(digits(p.phone)):
+		return wire.Errorf(wire.Usage, "--phone: want a number with its country, such as +49 170 1234567, got %q", p.phone)
 	}
 	env.Args = nil
 	s, err := p.load(env)
@@ -81,6 +84,11 @@ func (p *pairing) run(ctx context.Context, env *cli.Env) error {
 	return p.link(ctx, env, phone)
 }
 
+// digits leaves out what people write between the digits of a number, and the plus before it.
+func digits(number string) string {
+	return strings.NewReplacer(" ", "", "-", "", "/", "", "(", "", ")", "", ".", "").Replace(strings.TrimPrefix(strings.TrimSpace(number), "+"))
+}
+
 // person makes a code that lets one person in.
 func (p *pairing) person(env *cli.Env) error {
 	s, err := p.load(env)
@@ -91,7 +99,7 @@ func (p *pairing) person(env *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	return env.Out.Emit(code{Code: c, ExpiresAt: expires.Format(time.RFC3339), Message: "/pair " + c})
+	return env.Out.Emit(code{Code: c, ExpiresAt: expires.Format(time.RFC3339), Message: "who is to be let in sends to the bot, in a direct chat: /pair " + c})
 }
 
 // phone is the phone of the config file.
@@ -110,7 +118,7 @@ func (s *settled) phone() (linked.Pairer, error) {
 // link links a phone. What has to be scanned or typed is shown on stderr: stdout may be a pipe that nobody sees.
 func (p *pairing) link(ctx context.Context, env *cli.Env, phone linked.Pairer) error {
 	var failed error
-	self, err := phone.Pair(ctx, p.phone, func(c linked.Code) {
+	self, err := phone.Pair(ctx, digits(p.phone), func(c linked.Code) {
 		if c.Type == "" {
 			failed = firstOf(failed, showScan(env.Stderr, c, env.StderrTerminal))
 			return
@@ -142,7 +150,10 @@ func showScan(w io.Writer, c linked.Code, terminal bool) error {
 	if err != nil {
 		return wire.Errorf(wire.Internal, "draw the code: %w", err)
 	}
-	_, err = fmt.Fprintf(w, "On the phone: Settings, Linked devices, Link a device. Scan within %v (a new one follows):\n\n%s\n", c.Valid, picture)
+	_, err = fmt.Fprintf(w, "\n%s\nOn the phone: Settings, Linked devices, Link a device. Scan within %v; a new one follows.\n", picture, c.Valid)
+	if terminal && err == nil {
+		_, err = fmt.Fprintf(w, "It has %d lines: when its top is missing, make the window larger, or use --phone NUMBER.\n", strings.Count(picture, "\n"))
+	}
 	return err
 }
 
