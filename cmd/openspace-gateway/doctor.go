@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,8 +78,8 @@ func (d *diagnosis) files(s *settled) {
 		d.tell("info", "config", "there is no config file: only the environment counts", "")
 	default:
 		d.tell("info", "config", "the config file is "+s.path, "")
-		if info, err := os.Stat(s.path); err == nil && info.Mode().Perm()&0o077 != 0 && len(must(s.secrets())) > 0 {
-			d.tell("warning", "config-mode", "others on this machine can read "+s.path+", which may have secrets", "chmod 600, or keep secrets in the environment")
+		if info, err := os.Stat(s.path); err == nil && info.Mode().Perm()&0o077 != 0 && s.hasSecrets() {
+			d.tell("warning", "config-mode", "others on this machine can read "+s.path+", which has secrets", "chmod 600, or keep secrets in the environment")
 		}
 	}
 	for _, w := range s.warnings {
@@ -100,7 +102,12 @@ func (d *diagnosis) files(s *settled) {
 	}
 }
 
-func must(values, _ []string) []string { return values }
+// hasSecrets reports whether the config file has a secret in it.
+func (s *settled) hasSecrets() bool {
+	data, err := os.ReadFile(s.path)
+	values, _ := s.secrets()
+	return err != nil || slices.ContainsFunc(values, func(v string) bool { return bytes.Contains(data, []byte(`"`+v+`"`)) })
+}
 
 // commands looks for the commands that do the work.
 func (d *diagnosis) commands() {
