@@ -26,32 +26,52 @@ var errTooLarge = errors.New("too large")
 // keepAttachments fetches the files of a message. The notes tell of those that are not there. Its error says that the
 // message is left to the next start.
 func (g *Gateway) keepAttachments(ctx context.Context, s *session, it *item) (kept []Attachment, notes []string, err error) {
+	paths, left := map[string]bool{}, g.config.Sessions.MaxSessionAttachmentBytes
 	for i, a := range it.message.Attachments {
 		name := fileName(a.Name, a.Kind)
 		if i >= maxAttachments {
 			notes = append(notes, fmt.Sprintf("the file %q was not taken: more than %d came at once", name, maxAttachments))
 			continue
 		}
-		got, err := g.keepAttachment(ctx, s, it, a, fmt.Sprintf("%s-%s", it.key[:8], name))
+		most := min(g.config.Sessions.MaxAttachmentBytes, left)
+		got, err := g.keepAttachment(ctx, s, it, a, unused(paths, it.key[:8], name), most)
 		switch {
 		case errors.Is(err, errLeft):
 			return nil, nil, err
 		case errors.Is(err, errTooLarge):
-			notes = append(notes, fmt.Sprintf("the file %q was not taken: it is larger than %s", name, size(g.config.Sessions.MaxAttachmentBytes)))
+			notes = append(notes, fmt.Sprintf("the file %q was not taken: %s", name, g.tooMuch(most)))
 		case err != nil:
 			g.log.Error("fetch attachment", "session", s.key, "message", it.message.ID, "error", g.mask(err.Error()))
 			notes = append(notes, fmt.Sprintf("the file %q could not be fetched", name))
 		default:
 			got.Name = name
-			kept = append(kept, got)
+			kept, left = append(kept, got), left-got.Size
 		}
 	}
 	return kept, notes, nil
 }
 
+// tooMuch says why a file that has more than so many bytes is not taken.
+func (g *Gateway) tooMuch(most int64) string {
+	if limits := g.config.Sessions; most < limits.MaxAttachmentBytes {
+		return "with the others it is larger than " + size(limits.MaxSessionAttachmentBytes)
+	}
+	return "it is larger than " + size(most)
+}
+
+// unused is a name that no other file of the message has: pictures often have none of their own. Case tells none apart, as
+// on some disks.
+func unused(taken map[string]bool, prefix, name string) string {
+	out := prefix + "-" + name
+	for n := 2; taken[strings.ToLower(out)]; n++ {
+		out = fmt.Sprintf("%s-%d-%s", prefix, n, name)
+	}
+	taken[strings.ToLower(out)] = true
+	return out
+}
+
 // keepAttachment fetches one file, again when that fails for a reason that may pass.
-func (g *Gateway) keepAttachment(ctx context.Context, s *session, it *item, a Attachment, name string) (Attachment, error) {
-	most := min(g.config.Sessions.MaxAttachmentBytes, g.config.Sessions.MaxSessionAttachmentBytes)
+func (g *Gateway) keepAttachment(ctx context.Context, s *session, it *item, a Attachment, name string, most int64) (Attachment, error) {
 	if a.Size > most {
 		return a, errTooLarge
 	}
@@ -68,7 +88,7 @@ func (g *Gateway) keepAttachment(ctx context.Context, s *session, it *item, a At
 		return a, errors.Join(err, remove(root, path))
 	}
 	a.Path = filepath.Join(s.workspace, path)
-	return a, makeRoom(root, name, g.config.Sessions.MaxSessionAttachmentBytes)
+	return a, makeRoom(root, it.key[:8]+"-", g.config.Sessions.MaxSessionAttachmentBytes)
 }
 
 func remove(root *os.Root, path string) error {
@@ -128,7 +148,8 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// makeRoom removes the oldest files that were received, until those of the session are within its limit.
+// makeRoom removes the oldest files that were received, until those of the session are within its limit. Those of one
+// message, whose names begin alike, stay together.
 func makeRoom(root *os.Root, newest string, most int64) error {
 	entries, err := fs.ReadDir(root.FS(), inDir)
 	if err != nil {
@@ -148,7 +169,7 @@ func makeRoom(root *os.Root, newest string, most int64) error {
 		if sum <= most {
 			return nil
 		}
-		if f.Name() == newest {
+		if strings.HasPrefix(f.Name(), newest) {
 			continue
 		}
 		if err := remove(root, filepath.Join(inDir, f.Name())); err != nil {

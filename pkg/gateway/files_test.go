@@ -129,7 +129,7 @@ func TestAttachments(t *testing.T) {
 	f.say(m)
 	f.shows(2) // the answer, and what was not taken
 	task := f.runner.ran()[0]
-	want := "Look at the attached files and say what is in them.\n(the file \"large.bin\" was not taken: it is larger than 10 bytes)\n(the file \"image\" could not be fetched)"
+	want := "Look at the attached files and say what is in them.\n(the file \"large.bin\" was not taken: with the others it is larger than 15 bytes)\n(the file \"image\" could not be fetched)"
 	if task.Task != want {
 		t.Errorf("got task %q, want %q", task.Task, want)
 	}
@@ -159,6 +159,36 @@ func TestAttachments(t *testing.T) {
 	f.shows(4)
 	if left, _ := os.ReadDir(outside); len(left) != 0 {
 		t.Errorf("got %v outside of the workspace", left)
+	}
+}
+
+// Files of one message that are called alike are all there, and none takes the place of another.
+func TestAttachmentsCalledAlike(t *testing.T) {
+	f := newFixture(t)
+	f.options.Config.Sessions.MaxAttachmentBytes, f.options.Config.Sessions.MaxSessionAttachmentBytes = 10, 15
+	f.ch.data = map[string]string{"old": "old files", "k1": "one", "k2": "second", "k3": "third.", "k4": "4", "k5": "0123456789A"}
+	f.start()
+	m := message("m1", "")
+	m.Attachments = []gateway.Attachment{{Kind: "file", Key: "old", Name: "image"}}
+	f.say(m)
+	f.shows(1)
+	m = message("m2", "")
+	for _, key := range []string{"k1", "k2", "k3", "k4", "k5"} {
+		m.Attachments = append(m.Attachments, gateway.Attachment{Kind: "image", Key: key, Name: map[string]string{"k4": "2-Image"}[key]})
+	}
+	f.say(m)
+	f.until("the second task", func() bool { return len(f.runner.ran()) == 2 })
+	var got []string
+	task := f.runner.ran()[1]
+	for _, a := range task.Channel.Attachments {
+		data, err := os.ReadFile(a.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, string(data))
+	}
+	if want := []string{"one", "second", "third."}; !slices.Equal(got, want) || !strings.Contains(task.Task, `"2-Image" was not taken: with the others it is larger than 15 bytes`) {
+		t.Errorf("got %q with the task %q, want %q", got, task.Task, want)
 	}
 }
 
