@@ -85,13 +85,9 @@ func (d *diagnosis) files(s *settled) {
 	for _, w := range s.warnings {
 		d.tell("warning", "no-effect", w, "remove the key")
 	}
-	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
-		d.tell("error", "data-dir", err.Error(), "set data_dir")
-	} else if f, err := os.CreateTemp(s.DataDir, atomicfile.TempGlob); err != nil {
-		d.tell("error", "data-dir", err.Error(), "set data_dir")
+	if err := tryWriting(s.DataDir); err != nil {
+		d.tell("error", "data-dir", err.Error(), "make room there, or set data_dir")
 	} else {
-		f.Close()
-		os.Remove(f.Name())
 		d.tell("info", "data-dir", "data is kept in "+filepath.Clean(s.DataDir), "")
 	}
 	if err := gateway.CheckPairing(s.DataDir); err != nil {
@@ -100,6 +96,19 @@ func (d *diagnosis) files(s *settled) {
 	if listensFor(s.Server.Host) {
 		d.tell("warning", "listener", "other machines can reach the listener on "+s.Server.Host+", without TLS", "put a proxy with TLS before it, and listen on 127.0.0.1")
 	}
+}
+
+// tryWriting makes a folder and writes into it as much as a few messages would.
+func tryWriting(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, atomicfile.TempGlob)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, 64<<10))
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
 // hasSecrets reports whether the config file has a secret in it.
