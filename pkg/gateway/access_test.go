@@ -117,6 +117,7 @@ func TestPairing(t *testing.T) {
 	if got := f.shows(2); got[1] != "answer to hello again" {
 		t.Errorf("got %q", got)
 	}
+	f.say(eve("m5a", "/pair")) // without a code it is no task either
 	mallory := eve("m6", "/pair "+code)
 	mallory.From.ID = "mallory"
 	f.say(mallory)

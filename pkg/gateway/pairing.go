@@ -110,8 +110,8 @@ func hashCode(code string) string {
 
 // pairs handles a /pair message. It answers only when the code is right: who has none learns nothing.
 func (g *Gateway) pairs(j *joined, m Message) bool {
-	code, ok := strings.CutPrefix(strings.TrimSpace(m.Text), "/pair ")
-	if !ok || m.Chat.Type != Direct || m.From.ID == "" || m.Edited {
+	word, code, _ := strings.Cut(strings.TrimSpace(m.Text), " ")
+	if word != "/pair" || m.Chat.Type != Direct || m.From.ID == "" || m.Edited {
 		return false
 	}
 	p, err := readPairing(g.config.DataDir)
