@@ -46,7 +46,7 @@ type pairing struct {
 func (a *app) pair() *cli.Command {
 	p := &pairing{app: a}
 	return &cli.Command{
-		Name: "pair", Short: "make a code that lets one person in, or link a phone: pair [whatsapp]", Signals: true,
+		Name: "pair", Short: "make a code that lets one person in, or link a phone", Args: "[whatsapp]", Signals: true,
 		Flags: func(fs *flag.FlagSet) {
 			fs.StringVar(&p.phone, "phone", "", "with whatsapp: link by a code to type on the phone with this `NUMBER`, in place of a picture to scan")
 			fs.BoolVar(&p.unlink, "unlink", false, "with whatsapp: forget the linked phone")

@@ -4,7 +4,7 @@ complete -c openspace-gateway -f -n 'not __fish_seen_subcommand_from run status 
 complete -c openspace-gateway -f -n 'not __fish_seen_subcommand_from run status health stop doctor pair' -a health -d 'ask the address of the config file whether all is well'
 complete -c openspace-gateway -f -n 'not __fish_seen_subcommand_from run status health stop doctor pair' -a stop -d 'end the running gateway'
 complete -c openspace-gateway -f -n 'not __fish_seen_subcommand_from run status health stop doctor pair' -a doctor -d 'check the config file, the commands that are needed and the keys of each channel'
-complete -c openspace-gateway -f -n 'not __fish_seen_subcommand_from run status health stop doctor pair' -a pair -d 'make a code that lets one person in, or link a phone: pair [whatsapp]'
+complete -c openspace-gateway -f -n 'not __fish_seen_subcommand_from run status health stop doctor pair' -a pair -d 'make a code that lets one person in, or link a phone'
 complete -c openspace-gateway -l color -x -a 'auto always never' -d 'colour the table: WHEN is auto, always or never'
 complete -c openspace-gateway -l config -r -F -d 'read the config FILE (default $OPENSPACE_COMMUNICATION_CONFIG, else gateway.json beside the suite\'s own)'
 complete -c openspace-gateway -l help -s h -d 'print this help'
