@@ -43,7 +43,7 @@ func (held *locks) take(path, what string) error {
 	case errors.Is(err, atomicfile.ErrLocked):
 		return wire.Errorf(wire.Locked, "another gateway serves %s: %w", what, err)
 	case err != nil:
-		return fmt.Errorf("lock %s: %w", what, err)
+		return fmt.Errorf("serve %s: %w", what, err)
 	}
 	*held = append(*held, l)
 	return nil

@@ -75,7 +75,7 @@ func (g *Gateway) statusText(session string) string {
 	} else {
 		fmt.Fprintf(&b, "Running for %s", g.since(c.turn.since))
 		if c.turn.steps > 0 {
-			fmt.Fprintf(&b, ", %d steps, the last one with `%s`", c.turn.steps, c.turn.doing)
+			fmt.Fprintf(&b, ", %s, the last one with `%s`", steps(c.turn.steps), c.turn.doing)
 		}
 		b.WriteString(".")
 	}

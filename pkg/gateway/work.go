@@ -334,12 +334,19 @@ func (g *Gateway) call(ctx context.Context, do func(ctx context.Context) error) 
 	}
 }
 
+func steps(n int) string {
+	if n == 1 {
+		return "1 step"
+	}
+	return fmt.Sprintf("%d steps", n)
+}
+
 func (g *Gateway) progressText(t *turn) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	text := fmt.Sprintf("Still working, for %s now", g.now().Sub(t.since).Round(time.Second))
 	if t.steps > 0 {
-		text += fmt.Sprintf(": %d steps so far, the last one with `%s`", t.steps, t.doing)
+		text += fmt.Sprintf(": %s so far, the last one with `%s`", steps(t.steps), t.doing)
 	}
 	return text + ". `/stop` ends it."
 }
