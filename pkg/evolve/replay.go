@@ -2,11 +2,13 @@ package evolve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -47,7 +49,7 @@ func (w *work) replay(ctx context.Context, next store.Content, dir string) error
 	if run == nil || run.Workspace == "" || from == "" || w.e.o.Replay == nil {
 		return nil
 	}
-	scripts := run.scripts(from, altered(w.base, next))
+	scripts := run.scripts(run.spellings(from), altered(w.base, next))
 	if len(scripts) == 0 {
 		return nil
 	}
@@ -93,11 +95,21 @@ func altered(base, next store.Content) (names []string) {
 	return names
 }
 
-// scripts are the commands of the run that name a skill's folder and one of some files in it.
-func (r *Run) scripts(folder string, files []string) (out []string) {
+// spellings are how a command of the run may name a folder: absolute, or as seen from the workspace.
+func (r *Run) spellings(folder string) []string {
+	rel, err := filepath.Rel(r.Workspace, folder)
+	if err != nil || !strings.ContainsRune(rel, filepath.Separator) {
+		return []string{folder}
+	}
+	return []string{folder, rel}
+}
+
+// scripts are the commands of the run that name a skill's folder, in one of its spellings, and one of some files in it.
+func (r *Run) scripts(folder, files []string) (out []string) {
 	for _, s := range r.Steps {
-		uses := func(name string) bool { return strings.Contains(s.Script, path.Base(name)) }
-		if s.Phase != 1 || strings.Contains(s.Script, hidden) || !strings.Contains(s.Script, folder) || !slices.ContainsFunc(files, uses) {
+		names := func(dir string) bool { return strings.Contains(s.Script, dir) }
+		uses := func(file string) bool { return strings.Contains(s.Script, path.Base(file)) }
+		if s.Phase != 1 || strings.Contains(s.Script, hidden) || !slices.ContainsFunc(folder, names) || !slices.ContainsFunc(files, uses) {
 			continue
 		}
 		if out = append(out, s.Script); len(out) == maxReplayed {
@@ -117,10 +129,11 @@ func (w *work) replayed(ctx context.Context, scripts []string, version store.Con
 	if err := copyFiles(w.req.Run.Workspace, workspace); err != nil {
 		return nil, err
 	}
-	moved := strings.NewReplacer(w.source(), skill, w.req.Run.Workspace, workspace)
-	if len(w.req.Run.Workspace) > len(w.source()) { // one may lie in the other
-		moved = strings.NewReplacer(w.req.Run.Workspace, workspace, w.source(), skill)
+	places := map[string]string{w.req.Run.Workspace: workspace}
+	for _, name := range w.req.Run.spellings(w.source()) {
+		places[name] = skill
 	}
+	moved := replacer(places)
 	r := Replay{Workspace: workspace, Skill: skill}
 	for _, s := range scripts {
 		r.Scripts = append(r.Scripts, moved.Replace(s))
@@ -130,6 +143,15 @@ func (w *work) replayed(ctx context.Context, scripts []string, version store.Con
 		err = fmt.Errorf("%d of %d commands were run", len(out), len(scripts))
 	}
 	return out, err
+}
+
+// replacer puts places in the place of others. One may lie in another: the longest counts.
+func replacer(places map[string]string) *strings.Replacer {
+	var pairs []string
+	for _, from := range slices.SortedFunc(maps.Keys(places), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
+		pairs = append(pairs, from, places[from])
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 // errLarge: a workspace is not copied.

@@ -45,6 +45,7 @@ func TestReplay(t *testing.T) {
 		{"still works", "sh SKILL/scripts/count.sh WORK/data.txt", []any{rewrite(`grep -c "" "$1"`)}, 1, ""},
 		{"breaks, then works", "cd WORK && sh SKILL/scripts/count.sh data.txt >out.txt", []any{rewrite("echo gone >&2; exit 4"), rewrite(`grep -c "" "$1"`)}, 2,
 			"ended with status 4\ngone"},
+		{"as seen from the workspace", "sh RELATIVE/scripts/count.sh data.txt", []any{rewrite("exit 4"), rewrite(`grep -c "" "$1"`)}, 2, "ended with status 4"},
 		{"never worked", "sh SKILL/scripts/count.sh nothing.txt", []any{rewrite("exit 4")}, 1, ""},
 		{"another command", "sh SKILL/scripts/other.sh data.txt", []any{rewrite("exit 4")}, 1, ""},
 		{"only the text is changed", "sh SKILL/scripts/count.sh data.txt", []any{stepTwo}, 1, ""},
@@ -59,9 +60,13 @@ func TestReplay(t *testing.T) {
 			one := addSkill(t, st, fastDir(t), "one", map[string]string{"scripts/count.sh": script, "scripts/other.sh": "#!/bin/sh\n"})
 			work := t.TempDir()
 			writeFile(t, filepath.Join(work, "data.txt"), "a\nb\n")
-			command := strings.NewReplacer("SKILL", one.Dir(), "WORK", work).Replace(tt.command)
+			relative, err := filepath.Rel(work, one.Dir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			command := strings.NewReplacer("SKILL", one.Dir(), "WORK", work, "RELATIVE", relative).Replace(tt.command)
 			m := answers(tt.answers...)
-			_, err := engine(t, evolve.Options{Store: st, Model: m, Replay: box(t).Replay, Warn: unexpected(t)}).Evolve(t.Context(), evolve.Request{
+			_, err = engine(t, evolve.Options{Store: st, Model: m, Replay: box(t).Replay, Warn: unexpected(t)}).Evolve(t.Context(), evolve.Request{
 				Kind: review.Fix, Trigger: evolve.ByAnalysis, Targets: []string{one.SkillID}, Direction: "count otherwise",
 				Run: &evolve.Run{TaskID: "t", Workspace: work, Steps: []evolve.Step{{Phase: 1, Script: command}}},
 			})
