@@ -30,19 +30,7 @@ func (o *options) suite(ctx context.Context, env *cli.Env) (_ *task.Suite, done 
 		Sandbox: sandbox.Level(*o.sandbox), AllowPrivate: o.allowPrivate,
 		Record: !o.noRecording && recordingOn(env), Repeatable: o.record != "" || o.replay != "", Replaying: o.replay != "",
 	}
-	if s.WriteDirs, err = folders(env, "allow-write", *o.allowWrite); err != nil {
-		return nil, nil, err
-	}
-	if s.ReadDirs, err = folders(env, "allow-read", *o.allowRead); err != nil {
-		return nil, nil, err
-	}
-	if s.Policy, err = safety.ParsePolicy(o.policy); err != nil {
-		return nil, nil, wire.Errorf(wire.Usage, "policy %q: %w", o.policy, err)
-	}
-	if s.Rules, err = o.commandRules(env); err != nil {
-		return nil, nil, err
-	}
-	if s.Web, err = o.web.web(env, s.Repeatable); err != nil {
+	if err := o.bounds(env, s); err != nil {
 		return nil, nil, err
 	}
 	g, err := o.grounding.grounding(env)
@@ -61,15 +49,7 @@ func (o *options) suite(ctx context.Context, env *cli.Env) (_ *task.Suite, done 
 		models.close()
 		return nil, nil, fault.Of(err)
 	}
-	found, problems := skilldirs.Roots(env, *o.dirs)
-	for _, r := range found {
-		s.ReadDirs = append(s.ReadDirs, r.Dir)
-	}
-	if *o.scope != task.ScopeNone {
-		for _, p := range problems {
-			env.WarnOf(wire.NewProblem(p, ""))
-		}
-	}
+	s.ReadDirs = append(s.ReadDirs, o.skillDirs(env)...)
 	s.Commands = o.commands(env)
 	s.Finder = task.NewFinder(ctx, s.Commands)
 	s.Learn = o.learning(env, s)
@@ -84,6 +64,38 @@ func (o *options) suite(ctx context.Context, env *cli.Env) (_ *task.Suite, done 
 			env.Warn("%v", err)
 		}
 	}, nil
+}
+
+// bounds reads what tasks may do.
+func (o *options) bounds(env *cli.Env, s *task.Suite) (err error) {
+	if s.WriteDirs, err = folders(env, "allow-write", *o.allowWrite); err != nil {
+		return err
+	}
+	if s.ReadDirs, err = folders(env, "allow-read", *o.allowRead); err != nil {
+		return err
+	}
+	if s.Policy, err = safety.ParsePolicy(o.policy); err != nil {
+		return wire.Errorf(wire.Usage, "policy %q: %w", o.policy, err)
+	}
+	if s.Rules, err = o.commandRules(env); err != nil {
+		return err
+	}
+	s.Web, err = o.web.web(env, s.Repeatable)
+	return err
+}
+
+// skillDirs are the folders in which skills are found. What is wrong with them is told when tasks look for skills.
+func (o *options) skillDirs(env *cli.Env) (dirs []string) {
+	found, problems := skilldirs.Roots(env, *o.dirs)
+	for _, r := range found {
+		dirs = append(dirs, r.Dir)
+	}
+	if *o.scope != task.ScopeNone {
+		for _, p := range problems {
+			env.WarnOf(wire.NewProblem(p, ""))
+		}
+	}
+	return dirs
 }
 
 // commandRules reads the user's rules for commands; nil when there are none.
