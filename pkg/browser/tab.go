@@ -203,12 +203,12 @@ func (b *Browser) arrive(ctx context.Context) error {
 			Value string `json:"value"`
 		} `json:"result"`
 	}
-	if err := b.conn.call(ctx, t.session, "Runtime.evaluate", object{"expression": "document.readyState + location.href"}, &got); err != nil {
+	if err := b.conn.call(ctx, t.session, "Runtime.evaluate", object{"expression": "document.readyState + ' ' + location.href"}, &got); err != nil {
 		return err
 	}
 	b.mu.Lock()
-	address, complete := strings.CutPrefix(got.Result.Value, "complete")
-	t.loading = t.loading && !complete
+	state, address, _ := strings.Cut(got.Result.Value, " ") // loading, interactive or complete
+	t.loading = t.loading && state != "complete"
 	if t.url == "" {
 		t.url = address
 	}
