@@ -107,12 +107,12 @@ func (p *searching) read() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.err = err
+	close(p.done) // first: who waits for an answer then looks whether the process has ended
 	for _, w := range p.waits {
 		w.err = err
 		close(w.done)
 	}
 	p.waits = nil
-	close(p.done)
 }
 
 func (p *searching) take(rec pipe.Record) {
