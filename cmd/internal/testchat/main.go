@@ -9,6 +9,7 @@
 //	{"again": true}                       deliver what was said last once more
 //	{"key": "refused"}                    from now on the platform refuses the key, or with "good" takes it again
 //	{"await": "FILE"}                     wait until there is such a file
+//	{"tell": "FILE"}                      make such a file
 //	{"forge": true}                       send to the webhook of feishu what it must refuse
 //	{"expect": "REGEXP"}                  the next message of the bot
 //	{"expect_file": "NAME", "content": "REGEXP"}
@@ -53,6 +54,7 @@ type step struct {
 	Again      bool   `json:"again"`
 	Key        string `json:"key"`
 	Await      string `json:"await"`
+	Tell       string `json:"tell"`
 	Forge      bool   `json:"forge"`
 	Expect     string `json:"expect"`
 	ExpectFile string `json:"expect_file"`
@@ -179,6 +181,8 @@ func (g *game) step(s step) error {
 	case s.Await != "":
 		_, err := await(s.Await)
 		return err
+	case s.Tell != "":
+		return os.WriteFile(s.Tell, []byte("told\n"), 0o600)
 	case s.Forge:
 		return forge(g.p.(*feishutest.Server))
 	}
