@@ -116,7 +116,12 @@ func (r *remote) call(ctx context.Context, method string, params any) (json.RawM
 	case <-ctx.Done():
 		return nil, r.failure(ctx, method, id, ctx.Err())
 	case <-r.over:
-		return nil, &LostError{r.cause()}
+		select {
+		case m := <-answer: // it came just before the end
+			return m.outcome()
+		default:
+			return nil, &LostError{r.cause()}
+		}
 	}
 }
 
