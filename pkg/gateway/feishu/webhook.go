@@ -128,8 +128,8 @@ func (c *Channel) open(h http.Header, body []byte, text string) (envelope, error
 		return envelope{}, &refusal{http.StatusUnauthorized, "not encrypted as it should be"}
 	}
 	e, err := decode(plain)
-	if err == nil && !signed && e.Type != "url_verification" {
-		err = &refusal{http.StatusUnauthorized, "not signed"}
+	if !signed && (err != nil || e.Type != "url_verification") { // with another key one of 256 texts seems to be whole: no other answer for it
+		err = &refusal{http.StatusUnauthorized, "not encrypted as it should be, or not signed"}
 	}
 	return e, err
 }
