@@ -147,19 +147,22 @@ func sleeper(t *testing.T, home string) []int {
 var mark = fmt.Sprintf("7%05d", os.Getpid()%100000)
 
 // sleeping returns the processes that sleep for the marked time.
-func sleeping(t *testing.T) (pids []int) {
+func sleeping(t *testing.T) []int {
+	return processesThat(t, func(pid int, dir string) bool {
+		line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+		return string(line) == "sleep\x00"+mark+"\x00" && alive(pid)
+	})
+}
+
+// processesThat returns those that is says yes to; dir is the process's folder in /proc.
+func processesThat(t *testing.T, is func(pid int, dir string) bool) (pids []int) {
 	t.Helper()
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		t.Skip("no /proc")
 	}
 	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		line, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
-		if string(line) == "sleep\x00"+mark+"\x00" && alive(pid) {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && is(pid, filepath.Join("/proc", e.Name())) {
 			pids = append(pids, pid)
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -21,23 +21,11 @@ import (
 )
 
 // processes returns those that run with this variable in the environment that they were started with.
-func processes(t *testing.T, variable string) (pids []int) {
-	t.Helper()
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		t.Skip("no /proc")
-	}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		environ, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
-		if slices.Contains(strings.Split(string(environ), "\x00"), variable) && alive(pid) {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
+func processes(t *testing.T, variable string) []int {
+	return processesThat(t, func(pid int, dir string) bool {
+		environ, _ := os.ReadFile(filepath.Join(dir, "environ"))
+		return slices.Contains(strings.Split(string(environ), "\x00"), variable) && alive(pid)
+	})
 }
 
 // pipesOf returns the pipes that a process has open, by the numbers of its files.
@@ -54,25 +42,8 @@ func pipesOf(pid int) map[string]string {
 }
 
 // holders returns the processes that have a pipe open.
-func holders(t *testing.T, pipe string) (pids []int) {
-	t.Helper()
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		t.Skip("no /proc")
-	}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		for _, p := range pipesOf(pid) {
-			if p == pipe {
-				pids = append(pids, pid)
-				break
-			}
-		}
-	}
-	return pids
+func holders(t *testing.T, pipe string) []int {
+	return processesThat(t, func(pid int, _ string) bool { return slices.Contains(slices.Collect(maps.Values(pipesOf(pid))), pipe) })
 }
 
 // checkHolders asks that only a starter and what it started have a lifeline open, not what that has started.
